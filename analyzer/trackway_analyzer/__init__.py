@@ -1,0 +1,1 @@
+"""Reconstruct and check what an LLM agent really did."""

@@ -1,0 +1,1 @@
+"""Record what an LLM agent really did."""
