@@ -1,0 +1,52 @@
+# Every target sets itself up from a bare Python 3.11+: `make demo`, `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+SOURCES := pyproject.toml analyzer/pyproject.toml
+
+.PHONY: demo test lint format bench clean
+
+demo: $(VENV)/.demo
+	@$(BIN)/python -m examples.support_agent
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench:
+	$(MAKE) -C benchmarks PYTHON=$(PYTHON)
+
+clean:
+	rm -rf $(VENV) demo-traces
+
+$(VENV)/.venv:
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade pip
+	@touch $@
+
+$(VENV)/.packages: $(VENV)/.venv $(SOURCES)
+	$(PIP) install -e ".[parquet]" -e analyzer
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.packages
+	$(PIP) install "openai>=2,<4"
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.packages
+	$(PIP) install --group test
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.test
+	$(PIP) install --group lint
+	@touch $@
