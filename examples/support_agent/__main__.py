@@ -8,9 +8,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import trackway
 from openai import OpenAI
 
+import trackway
 from examples.support_agent.agent import SupportAgent
 from examples.support_agent.endpoint import ORDER, SCRIPTS, serve
 

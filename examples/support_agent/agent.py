@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import trackway
 from openai import OpenAI
 from openai.types.chat import ChatCompletion
 
+import trackway
 from examples.support_agent.shop import TOOL_DEFINITIONS, Shop
 
 SYSTEM = "You are the support agent of a shop. Look things up before you act, then tell the truth."

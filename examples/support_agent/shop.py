@@ -1,7 +1,7 @@
 """The shop's tools, instrumented.
 
-Providers forbid dots in tool names. The model is offered `refund_create`; the record, the policy and
-every report say `refund_api.create`. `alias` ties the two together.
+Providers forbid dots in tool names. The model is offered `refund_create`; the record, the policy
+and every report say `refund_api.create`. `alias` ties the two together.
 """
 
 from __future__ import annotations
