@@ -123,15 +123,20 @@ class RunBatch:
 
     def step(self, row: int) -> Step:
         """Decode one row of `steps`."""
-        raw = self._columns(row)
+        return self.steps_between(row, row + 1)[0]
+
+    def steps_between(self, first: int, last: int) -> tuple[Step, ...]:
+        """Decode the rows of `steps` from `first` up to, without, `last`."""
+        rows = self.steps.slice(first, last - first)
+        columns: dict[str, list[Any]] = {n: rows.column(n).to_pylist() for n in _STEP_FIELDS}
         for name in _JSON_COLUMNS:
-            raw[name] = self.decode(raw[name])
+            columns[name] = [self.decode(text) for text in columns[name]]
         for name in _LIST_COLUMNS:
-            raw[name] = tuple(raw[name] or ())
+            columns[name] = [tuple(values or ()) for values in columns[name]]
         for name, default in _FLAG_DEFAULTS.items():
-            if raw[name] is None:
-                raw[name] = default
-        return Step(**raw)
+            columns[name] = [default if flag is None else flag for flag in columns[name]]
+        records = zip(*columns.values(), strict=True)
+        return tuple(Step(**dict(zip(_STEP_FIELDS, record, strict=True))) for record in records)
 
     def decode(self, text: str | None) -> JsonValue | NotRecorded:
         """Parse a JSON text once per distinct text; text that is no JSON stays a string."""
@@ -150,9 +155,6 @@ class RunBatch:
     @cached_property
     def _decoded(self) -> dict[str, JsonValue]:
         return {}
-
-    def _columns(self, row: int) -> dict[str, Any]:
-        return {name: self.steps.column(name)[row].as_py() for name in _STEP_FIELDS}
 
     @cached_property
     def variants(self) -> Variants:

@@ -145,8 +145,7 @@ class Trajectory:
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """All steps in reconstructed order."""
-        first, last = self.batch.bounds(self.ordinal)
-        return tuple(self.batch.step(row) for row in range(first, last))
+        return self.batch.steps_between(*self.batch.bounds(self.ordinal))
 
     @cached_property
     def tool_steps(self) -> tuple[Step, ...]:
