@@ -123,24 +123,25 @@ class Trajectory:
         self.ordinal = ordinal
 
     @cached_property
-    def _run(self) -> dict[str, Any]:
+    def run(self) -> dict[str, Any]:
+        """The run's row of the runs table, by column (`tables.RUN_SCHEMA`)."""
         row: dict[str, Any] = self.batch.runs.slice(self.ordinal, 1).to_pylist()[0]
         return row
 
     @property
     def run_id(self) -> str:
         """The run id, else the trace id."""
-        return str(self._run["run_id"])
+        return str(self.run["run_id"])
 
     @property
     def session_id(self) -> str | None:
         """The conversation that the run belongs to."""
-        return self._run["session_id"]  # type: ignore[no-any-return]
+        return self.run["session_id"]  # type: ignore[no-any-return]
 
     @property
     def task_id(self) -> str | None:
         """The task that the run attempted."""
-        return self._run["task_id"]  # type: ignore[no-any-return]
+        return self.run["task_id"]  # type: ignore[no-any-return]
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -160,17 +161,17 @@ class Trajectory:
     @property
     def input(self) -> str | None:
         """What the run was asked."""
-        return self._run["input"]  # type: ignore[no-any-return]
+        return self.run["input"]  # type: ignore[no-any-return]
 
     @property
     def final_text(self) -> str | None:
         """What the agent said last; None: not recorded."""
-        return self._run["final_text"]  # type: ignore[no-any-return]
+        return self.run["final_text"]  # type: ignore[no-any-return]
 
     @property
     def final_action(self) -> str | None:
         """The recorded terminal action, else the last executed tool."""
-        recorded = self._run["final_action"]
+        recorded = self.run["final_action"]
         if recorded is not None:
             return str(recorded)
         return self.tools[-1] if self.tool_steps else None
@@ -178,7 +179,7 @@ class Trajectory:
     @property
     def outcome(self) -> Outcome:
         """What the task's oracle said."""
-        run = self._run
+        run = self.run
         return Outcome(
             success=run["outcome_success"],
             label=run["outcome_label"],
@@ -190,7 +191,7 @@ class Trajectory:
     @cached_property
     def gaps(self) -> tuple[Gap, ...]:
         """Named holes in the evidence."""
-        return tuple(Gap(**gap) for gap in self._run["gaps"] or ())
+        return tuple(Gap(**gap) for gap in self.run["gaps"] or ())
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
@@ -200,3 +201,14 @@ class Trajectory:
 
     def __repr__(self) -> str:
         return f"Trajectory({self.run_id!r}, tools={self.tools})"
+
+    def __str__(self) -> str:
+        # Looking at a run is the one call upward; what it looks like is the report's business.
+        from trackway_analyzer.report.terminal import trajectory_text
+
+        return trajectory_text(self)
+
+    def _repr_html_(self) -> str:
+        from trackway_analyzer.report.html import trajectory_html
+
+        return trajectory_html(self)

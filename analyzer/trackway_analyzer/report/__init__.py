@@ -1,1 +1,1 @@
-
+"""Results as a person or a machine reads them: one file an output."""

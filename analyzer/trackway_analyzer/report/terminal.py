@@ -1,0 +1,151 @@
+"""Print results to a person: in colour on a terminal, in the same words elsewhere.
+
+1. Colour only repeats what a word or a sign already says.
+2. On a terminal a line is as wide as the window; in a file or a pipe it is `PLAIN_WIDTH` wide.
+3. Text from a trace is never read as markup, and its control characters are escaped.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import IO, Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from trackway_analyzer.model import Trajectory
+from trackway_analyzer.report.trajectory import (
+    StepLine,
+    Tone,
+    TrajectoryView,
+    sequence_text,
+    trajectory_view,
+)
+
+PLAIN_WIDTH: Final = 120
+
+_STYLES: Final = {
+    Tone.PLAIN: "",
+    Tone.QUIET: "dim",
+    Tone.BAD: "bold red",
+    Tone.DOUBTFUL: "yellow",
+}
+
+
+def console(file: IO[str] | None = None, *, stderr: bool = False) -> Console:
+    """Return a console for standard output, standard error or a file."""
+    found = Console(file=file, stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not found.is_terminal and "COLUMNS" not in os.environ:
+        found.width = PLAIN_WIDTH
+    return found
+
+
+def print_trajectory(trajectory: Trajectory, to: Console) -> None:
+    """Print one run on one screen."""
+    to.print(_frame(trajectory_view(trajectory), trajectory))
+
+
+def trajectory_text(trajectory: Trajectory, width: int = PLAIN_WIDTH) -> str:
+    """One run as plain text."""
+    plain = Console(width=width, color_system=None, highlight=False, markup=False, emoji=False)
+    with plain.capture() as captured:
+        print_trajectory(trajectory, plain)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def print_sequences(trajectories: Iterable[Trajectory], to: Console) -> None:
+    """Print one line a run: its name and its tools in order."""
+    for trajectory in trajectories:
+        line = Text(trajectory.run_id, style="bold")
+        run = trajectory.run
+        for label, column in (("task", "task_id"), ("trial", "trial")):
+            if run[column] is not None:
+                line.append(f"  {label} {run[column]}", style="default not bold")
+        line.append(f"  {sequence_text(trajectory)}", style="default not bold")
+        if trajectory.gaps:
+            names = ", ".join(dict.fromkeys(gap.name for gap in trajectory.gaps))
+            line.append(f"  gaps: {names}", style="yellow not bold")
+        to.print(line, soft_wrap=True)
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[object]], to: Console) -> None:
+    """Print a plain table; numbers stand to the right."""
+    listed = [[_cell(value) for value in row] for row in rows]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for index, name in enumerate(header):
+        digits = bool(listed) and all(
+            row[index].replace(",", "").replace(".", "").isdigit() or row[index] == "-"
+            for row in listed
+        )
+        table.add_column(name, justify="right" if digits else "left", overflow="fold")
+    for row in listed:
+        table.add_row(*row)
+    to.print(table)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:,.4g}"
+    return f"{value:,}" if type(value) is int else str(value)
+
+
+def _frame(view: TrajectoryView, trajectory: Trajectory) -> Table:
+    frame = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    frame.add_column(style="dim", no_wrap=True)
+    frame.add_column(overflow="ellipsis")
+    frame.add_row("run", Text(view.run_id, style="bold"))
+    if view.facts:
+        frame.add_row("", Text(" · ".join(f"{label} {value}" for label, value in view.facts)))
+    frame.add_row("asked", _paragraph(view.asked))
+    frame.add_row("", "")
+    for line in view.steps:
+        _add_step(frame, line)
+    if not view.steps:
+        frame.add_row("", Text("no step was recorded", style="yellow"))
+    frame.add_row("", "")
+    frame.add_row("said", _paragraph(view.said))
+    frame.add_row("outcome", Text(view.outcome.text, style=_STYLES[view.outcome.tone]))
+    if trajectory.run["error_type"] or trajectory.run["error_message"]:
+        frame.add_row("error", Text(_run_error(trajectory), style=_STYLES[Tone.BAD]))
+    for number, gap in enumerate(view.gaps):
+        frame.add_row("gaps" if number == 0 else "", Text(gap, style=_STYLES[Tone.DOUBTFUL]))
+    if not view.gaps:
+        frame.add_row("gaps", Text("none", style="dim"))
+    return frame
+
+
+def _run_error(trajectory: Trajectory) -> str:
+    run = trajectory.run
+    return ": ".join(part for part in (run["error_type"], run["error_message"]) if part)
+
+
+def _paragraph(text: str | None) -> Text:
+    if text is None:
+        return Text("not recorded", style="yellow")
+    paragraph = Text(text)
+    paragraph.truncate(600, overflow="ellipsis")
+    return paragraph
+
+
+def _add_step(frame: Table, line: StepLine) -> None:
+    style = _STYLES[line.tone]
+    margin = f"{'∥' if line.parallel else ' '}{line.number:>4}"
+    text = Text(line.title, style=style or "bold")
+    if line.kind:
+        text.append(f" [{line.kind}]", style="dim not bold")
+    if line.call:
+        text.append(f"  {line.call}", style=style or "default not bold")
+    if line.result is not None:
+        text.append(f"  → {line.result}", style=style or "default not bold")
+    text.no_wrap = True
+    frame.add_row(margin, text)
+    for mark in line.marks:
+        frame.add_row("", Text(f"  {_sign(mark.tone)} {mark.text}", style=_STYLES[mark.tone]))
+
+
+def _sign(tone: Tone) -> str:
+    return {Tone.BAD: "✗", Tone.DOUBTFUL: "!"}.get(tone, "·")

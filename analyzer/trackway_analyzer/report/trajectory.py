@@ -1,0 +1,244 @@
+"""What stands on the page when somebody looks at one run.
+
+1. One line a step, numbered as findings number it: all steps count, from 1.
+2. `∥` marks steps without an order among them: one model turn asked for them together.
+3. A model turn says what it answered and what it asked for.
+4. A mark is printed only where something is not plain: failed, never executed, not requested,
+   read from the messages, matched without a call id, a later attempt, cut or missing values.
+5. What the run was asked, what it said last, the outcome and every gap stand around the steps.
+   Missing evidence is said, never left out.
+6. Terminal, notebook and plain text print this one view; none of them decides anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from trackway.schema import Operation
+from trackway_analyzer.model import Gap, JsonValue, NotRecorded, Outcome, Step, Trajectory
+from trackway_analyzer.report.shorten import arguments_text, one_line, value_text
+
+VALUE_WIDTH = 200
+
+
+class Tone(StrEnum):
+    """How loud a piece of text is."""
+
+    PLAIN = "plain"
+    QUIET = "quiet"
+    BAD = "bad"
+    DOUBTFUL = "doubtful"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something about a step that is not plain."""
+
+    text: str
+    tone: Tone
+
+
+@dataclass(frozen=True, slots=True)
+class StepLine:
+    """One step, ready to print."""
+
+    number: int
+    parallel: bool
+    operation: str
+    title: str
+    kind: str | None
+    call: str
+    result: str | None
+    """None: a step that has no result of its own."""
+    marks: tuple[Mark, ...]
+
+    @property
+    def tone(self) -> Tone:
+        """The loudest tone of its marks; a model turn is quiet."""
+        tones = {mark.tone for mark in self.marks}
+        for tone in (Tone.BAD, Tone.DOUBTFUL):
+            if tone in tones:
+                return tone
+        return Tone.QUIET if self.operation == Operation.LLM else Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class TrajectoryView:
+    """One run, ready to print."""
+
+    run_id: str
+    facts: tuple[tuple[str, str], ...]
+    asked: str | None
+    steps: tuple[StepLine, ...]
+    said: str | None
+    outcome: Mark
+    gaps: tuple[str, ...]
+
+
+def trajectory_view(trajectory: Trajectory) -> TrajectoryView:
+    """Lay out one run."""
+    sizes = Counter(step.group for step in trajectory.steps)
+    asked_for = _requests(trajectory.steps)
+    return TrajectoryView(
+        run_id=trajectory.run_id,
+        facts=tuple(_facts(trajectory.run)),
+        asked=_line(trajectory.input),
+        steps=tuple(
+            _step_line(step, sizes[step.group] > 1, asked_for.get(step.position, ()))
+            for step in trajectory.steps
+        ),
+        said=_line(trajectory.final_text),
+        outcome=outcome_mark(trajectory.outcome),
+        gaps=tuple(gap_text(gap) for gap in trajectory.gaps),
+    )
+
+
+def outcome_mark(outcome: Outcome) -> Mark:
+    """Say in words what the task's oracle said."""
+    more = ", ".join(part for part in (outcome.label, outcome.failure_mode) if part)
+    words = f" ({one_line(more)})" if more else ""
+    if outcome.censored:
+        return Mark(f"cut off by the harness{words}", Tone.DOUBTFUL)
+    if outcome.success is None:
+        return Mark(f"not judged{words}", Tone.QUIET)
+    return Mark(f"{'success' if outcome.success else 'failure'}{words}", _tone(outcome.success))
+
+
+def gap_text(gap: Gap) -> str:
+    """Say a gap in one line: its name, how often, where, and what was found."""
+    times = f" ×{gap.count}" if gap.count > 1 else ""
+    place = f" at step {gap.position + 1}" if gap.position is not None else ""
+    detail = f": {one_line(gap.detail)}" if gap.detail else ""
+    return f"{gap.name}{times}{place}{detail}"
+
+
+def sequence_text(trajectory: Trajectory) -> str:
+    """Put the tools of a run on one line: `a → (b ∥ c) → d ✗`; `?` was never executed."""
+    groups: dict[int, list[str]] = {}
+    for step in trajectory.steps:
+        if step.operation == Operation.TOOL:
+            groups.setdefault(step.group, []).append(_sequence_name(step))
+    names = [group[0] if len(group) == 1 else f"({' ∥ '.join(group)})" for group in groups.values()]
+    return " → ".join(names) if names else "no tool call"
+
+
+def _sequence_name(step: Step) -> str:
+    name = one_line(step.name)
+    if not step.executed:
+        return f"{name} ?"
+    return f"{name} ✗" if step.ok is False else name
+
+
+def _facts(run: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
+    named = (
+        ("task", "task_id"),
+        ("trial", "trial"),
+        ("variant", "variant"),
+        ("version", "agent_version"),
+        ("session", "session_id"),
+        ("service", "service"),
+        ("agent", "agent"),
+    )
+    for label, column in named:
+        if run[column] is not None:
+            yield label, one_line(str(run[column]))
+    if run["start"] is not None:
+        yield "started", f"{run['start']:%Y-%m-%d %H:%M:%S} UTC"
+    if run["duration_s"] is not None:
+        yield "took", f"{run['duration_s']:.1f} s"
+    if run["tokens_in"] is not None or run["tokens_out"] is not None:
+        yield "tokens", f"{_count(run['tokens_in'])} in, {_count(run['tokens_out'])} out"
+    if run["cost"] is not None:
+        yield "cost", f"${run['cost']:.4f}"
+
+
+def _count(tokens: int | None) -> str:
+    return "?" if tokens is None else f"{tokens:,}"
+
+
+def _requests(steps: tuple[Step, ...]) -> dict[int, tuple[str, ...]]:
+    """Names of the calls that each model step asked for, by its position."""
+    asked: dict[int, tuple[str, ...]] = {}
+    for step in steps:
+        if step.turn is not None and step.turn != step.position:
+            asked[step.turn] = (*asked.get(step.turn, ()), step.name)
+    return asked
+
+
+def _step_line(step: Step, parallel: bool, asked_for: tuple[str, ...]) -> StepLine:
+    model = step.operation == Operation.LLM
+    return StepLine(
+        number=step.number,
+        parallel=parallel,
+        operation=step.operation,
+        title=one_line(step.name if not model else f"model {step.name}".replace(" llm", "")),
+        kind=step.kind,
+        call=_model_call(asked_for) if model else arguments_text(step.arguments, VALUE_WIDTH),
+        result=_model_text(step.output) if model else _result(step),
+        marks=tuple(_marks(step)),
+    )
+
+
+def _model_call(asked_for: tuple[str, ...]) -> str:
+    return f"asks for {', '.join(one_line(name) for name in asked_for)}" if asked_for else ""
+
+
+def _model_text(output: JsonValue | NotRecorded) -> str | None:
+    """What the model said in a turn; None where it said nothing in words."""
+    if isinstance(output, NotRecorded):
+        return value_text(output, VALUE_WIDTH)
+    words = " ".join(_texts(output)).strip()
+    return value_text(words, VALUE_WIDTH) if words else None
+
+
+def _texts(output: JsonValue) -> Iterator[str]:
+    """Text parts of messages, whichever of the known spellings they have."""
+    if isinstance(output, str):
+        yield output
+    elif isinstance(output, list):
+        for message in output:
+            yield from _texts(message)
+    elif isinstance(output, Mapping) and output.get("type", "text") in ("text", "message"):
+        for key in ("parts", "content", "text"):
+            if key in output:
+                yield from _texts(output[key])
+
+
+def _result(step: Step) -> str | None:
+    if not step.executed or (step.error_message and isinstance(step.result, NotRecorded)):
+        return None
+    return value_text(step.result, VALUE_WIDTH)
+
+
+def _marks(step: Step) -> Iterator[Mark]:
+    if not step.executed:
+        yield Mark("requested, never executed", Tone.BAD)
+    elif step.ok is False:
+        yield Mark(_failure(step), Tone.BAD)
+    if step.requested is False:
+        yield Mark("ran without a request", Tone.DOUBTFUL)
+    if step.synthesised and step.executed:
+        yield Mark("no span, read from the messages", Tone.QUIET)
+    if step.id_inferred:
+        yield Mark("matched without a call id", Tone.QUIET)
+    if step.retry_of is not None:
+        attempt = f"attempt {step.attempt}" if step.attempt else "a later attempt"
+        yield Mark(f"{attempt} of step {step.retry_of + 1}", Tone.DOUBTFUL)
+    if step.truncated:
+        yield Mark(f"cut when recorded: {', '.join(step.truncated)}", Tone.DOUBTFUL)
+
+
+def _failure(step: Step) -> str:
+    said = [part for part in (step.error_type, step.error_message) if part]
+    return one_line(f"failed: {': '.join(said)}") if said else "failed"
+
+
+def _line(text: str | None) -> str | None:
+    return None if text is None else one_line(text)
+
+
+def _tone(success: bool) -> Tone:
+    return Tone.PLAIN if success else Tone.BAD
