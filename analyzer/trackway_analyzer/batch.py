@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 import pyarrow as pa
 
 from trackway.schema import Operation
+from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import NOT_RECORDED, JsonValue, NotRecorded, Step, Trajectory
 from trackway_analyzer.tables import RUN_SCHEMA, STEP_SCHEMA
 
@@ -145,10 +145,7 @@ class RunBatch:
         cached = self._decoded.get(text, NOT_RECORDED)
         if cached is not NOT_RECORDED:
             return cached
-        try:
-            value = orjson.loads(text)
-        except orjson.JSONDecodeError:
-            value = text
+        value = parsed(text)
         self._decoded[text] = value
         return value
 

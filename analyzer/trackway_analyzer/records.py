@@ -16,15 +16,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from math import isfinite
 from typing import Any, Final
-
-import orjson
 
 from trackway.schema import Operation
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.happened import happened
-from trackway_analyzer.model import NOT_RECORDED, JsonValue, Trajectory
+from trackway_analyzer.json_text import canonical
+from trackway_analyzer.model import NOT_RECORDED, Trajectory
 from trackway_analyzer.tables import RUN_SCHEMA, STEP_SCHEMA, table_of
 
 Record = Mapping[str, Any]
@@ -32,7 +30,6 @@ Records = Sequence[Record]
 
 _VALUES: Final = ("arguments", "result")
 _COPIED: Final = ("kind", "operation_id", "entity_refs", "attempt", "span_id", "call_id")
-_BIGGEST_INT: Final = 2**63
 _KNOWN: Final = frozenset({"step", "tool", "timestamp", "ok", "error", "group", *_VALUES, *_COPIED})
 
 
@@ -136,7 +133,7 @@ def _groups(records: Records) -> list[int]:
 def _row(record: Record, ordinal: int, position: int, group: int) -> dict[str, object]:
     error = record.get("error")
     row: dict[str, object] = {name: record.get(name) for name in _COPIED}
-    row |= {name: _text(record[name]) for name in _VALUES if name in record}
+    row |= {name: canonical(record[name]) for name in _VALUES if name in record}
     return row | {
         "run": ordinal,
         "position": position,
@@ -157,25 +154,6 @@ def _ok(record: Record, *, raised: bool) -> bool | None:
     if "ok" in record:
         return record["ok"]  # type: ignore[no-any-return]
     return happened(record.get("result", NOT_RECORDED), raised=raised)
-
-
-def _text(value: object) -> str:
-    return orjson.dumps(_plain(value), option=orjson.OPT_SORT_KEYS).decode()
-
-
-def _plain(value: object) -> JsonValue:
-    """JSON values only; what JSON numbers cannot hold, and what JSON has no type for, as text."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if value is None or isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, int) and abs(value) < _BIGGEST_INT:
-        return value
-    if isinstance(value, float) and isfinite(value):
-        return value
-    return str(value)
 
 
 def _index(step: object) -> int | None:
