@@ -14,8 +14,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, Final
 
-import orjson
-
+from trackway_analyzer.json_text import compact
 from trackway_analyzer.model import NotRecorded, Step, Trajectory
 
 _STEP_KEYS: Final = (
@@ -43,7 +42,7 @@ _STEP_KEYS: Final = (
 
 def line(value: Any) -> str:
     """Encode a value as one line of JSON."""
-    return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY, default=str).decode()
+    return compact(value)
 
 
 def trajectory_json(trajectory: Trajectory, *, content: bool = False) -> dict[str, Any]:

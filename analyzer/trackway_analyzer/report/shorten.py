@@ -9,10 +9,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Final
-
-import orjson
 
 from trackway_analyzer.model import JsonValue, NotRecorded
 
@@ -53,5 +52,4 @@ def arguments_text(arguments: JsonValue | NotRecorded, width: int) -> str:
 def _json(value: JsonValue) -> str:
     if isinstance(value, str):
         return f'"{value}"'
-    text = orjson.dumps(value, default=str).decode()
-    return text.replace('":', '": ').replace(',"', ', "')
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -16,13 +16,14 @@ from rich.table import Table
 from rich.text import Text
 
 from trackway_analyzer.model import Trajectory
+from trackway_analyzer.report.shorten import one_line
 from trackway_analyzer.report.trajectory import (
     StepLine,
     Tone,
     TrajectoryView,
-    sequence_text,
     trajectory_view,
 )
+from trackway_analyzer.summary import sequence_text
 
 PLAIN_WIDTH: Final = 120
 
@@ -63,7 +64,7 @@ def print_sequences(trajectories: Iterable[Trajectory], to: Console) -> None:
         for label, column in (("task", "task_id"), ("trial", "trial")):
             if run[column] is not None:
                 line.append(f"  {label} {run[column]}", style="default not bold")
-        line.append(f"  {sequence_text(trajectory)}", style="default not bold")
+        line.append(f"  {one_line(sequence_text(trajectory))}", style="default not bold")
         if trajectory.gaps:
             names = ", ".join(dict.fromkeys(gap.name for gap in trajectory.gaps))
             line.append(f"  gaps: {names}", style="yellow not bold")
@@ -90,7 +91,7 @@ def _cell(value: object) -> str:
         return "-"
     if isinstance(value, float):
         return f"{value:,.4g}"
-    return f"{value:,}" if type(value) is int else str(value)
+    return f"{value:,}" if type(value) is int else one_line(str(value))
 
 
 def _frame(view: TrajectoryView, trajectory: Trajectory) -> Table:

@@ -115,23 +115,6 @@ def gap_text(gap: Gap) -> str:
     return f"{gap.name}{times}{place}{detail}"
 
 
-def sequence_text(trajectory: Trajectory) -> str:
-    """Put the tools of a run on one line: `a → (b ∥ c) → d ✗`; `?` was never executed."""
-    groups: dict[int, list[str]] = {}
-    for step in trajectory.steps:
-        if step.operation == Operation.TOOL:
-            groups.setdefault(step.group, []).append(_sequence_name(step))
-    names = [group[0] if len(group) == 1 else f"({' ∥ '.join(group)})" for group in groups.values()]
-    return " → ".join(names) if names else "no tool call"
-
-
-def _sequence_name(step: Step) -> str:
-    name = one_line(step.name)
-    if not step.executed:
-        return f"{name} ?"
-    return f"{name} ✗" if step.ok is False else name
-
-
 def _facts(run: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
     named = (
         ("task", "task_id"),

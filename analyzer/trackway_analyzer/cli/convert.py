@@ -1,0 +1,72 @@
+"""`trackway convert SRC DST`: any readable source to one canonical Parquet file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+import pyarrow as pa
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from trackway_analyzer.cli.options import (
+    STANDARD_INPUT,
+    Command,
+    Reading,
+    json_option,
+    note_losses,
+    reading_options,
+    source_argument,
+)
+from trackway_analyzer.report.json import line
+from trackway_analyzer.report.terminal import console
+
+
+@click.command(cls=Command)
+@source_argument
+@click.argument("destination", metavar="DST", type=click.Path(path_type=Path))
+@json_option
+@reading_options
+def command(source: str, destination: Path, as_json: bool, reading: Reading) -> None:
+    """Write the spans of SRC to DST as canonical Parquet, streaming.
+
+    DST is a file, or a folder that exists: then the file in it is named after SRC. A file that is
+    there already is replaced, once the new one is complete.
+    """
+    target = _target(source, destination)
+    trajectories = reading.open(source)
+    spans = trajectories.to_parquet(target, watch=_progress)
+    if as_json:
+        click.echo(line({"path": str(target), "spans": spans}))
+    else:
+        click.echo(f"{spans:,} spans to {target}")
+    note_losses(trajectories, source)
+
+
+def _target(source: str, destination: Path) -> Path:
+    if destination.is_dir():
+        name = "stdin" if source == STANDARD_INPUT else Path(source).name.split(".")[0]
+        destination = destination / f"{name or 'traces'}.parquet"
+    folder = Path(source)
+    if folder.is_dir() and destination.resolve().is_relative_to(folder.resolve()):
+        raise click.UsageError(
+            f"{destination} lies in {source}, which would then hold every span twice; "
+            "choose a place outside"
+        )
+    return destination
+
+
+def _progress(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Pass tables on, and count their spans on a terminal."""
+    screen = console(stderr=True)
+    columns = (
+        TextColumn("converting"),
+        BarColumn(),
+        TextColumn("{task.completed:,} spans"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+        for table in tables:
+            yield table
+            bar.advance(task, len(table))

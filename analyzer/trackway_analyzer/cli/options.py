@@ -1,0 +1,119 @@
+"""What several commands share: options, how a source is opened, what is said on standard error."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, Final
+
+import click
+import pyarrow.compute as pc
+
+from trackway_analyzer.cli import run_name
+from trackway_analyzer.engine import By
+from trackway_analyzer.load import Trajectories, load
+from trackway_analyzer.model import Trajectory
+
+STANDARD_INPUT: Final = "-"
+
+
+class Command(click.Command):
+    """A command of `trackway`: it takes `--debug` too."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        text = "Print the traceback of an error."
+        self.params.append(click.Option(["--debug"], is_flag=True, expose_value=False, help=text))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a person wants a source to be read."""
+
+    format: str | None
+    dialect: str | None
+    strict_input: bool
+    by: By
+
+    def open(self, source: str) -> Trajectories:
+        """Return the runs of a path, a URL or `-`."""
+        opened = io.BytesIO(sys.stdin.buffer.read()) if source == STANDARD_INPUT else source
+        return load(
+            opened,
+            format=self.format,
+            dialect=self.dialect,
+            strict=self.strict_input,
+            by=self.by,
+        )
+
+    def one(self, name: str) -> Trajectory:
+        """Return the run that `SRC#RUN` names."""
+        wanted = run_name.parse(name)
+        trajectories = self.open(wanted.source)
+        ordinal = run_name.find(wanted, trajectories.batch.runs)
+        note_losses(trajectories, wanted.source)
+        return trajectories[ordinal]
+
+
+_READING_OPTIONS: Final = (
+    click.option("--format", help="Format of the source; detected unless given."),
+    click.option("--dialect", help="Dialect of the spans; detected unless given."),
+    click.option(
+        "--strict-input",
+        is_flag=True,
+        help="Stop at the first thing that cannot be read instead of putting it aside.",
+    ),
+    click.option(
+        "--by",
+        type=click.Choice(["trace", "session"]),
+        default="trace",
+        show_default=True,
+        help="What makes spans without a run id one run.",
+    ),
+)
+
+
+def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of `Reading`; the command gets them as `reading`."""
+
+    @wraps(function)
+    def command(
+        *, format: str | None, dialect: str | None, strict_input: bool, by: By, **arguments: Any
+    ) -> Any:
+        return function(reading=Reading(format, dialect, strict_input, by), **arguments)
+
+    for option in reversed(_READING_OPTIONS):
+        command = option(command)
+    return command
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+source_argument = click.argument("source", metavar="SRC")
+
+
+def note_losses(trajectories: Trajectories, source: str) -> None:
+    """Say on standard error how much could not be read."""
+    lost = pc.sum(trajectories.quarantined.column("count")).as_py()
+    if lost:
+        things = "thing" if lost == 1 else "things"
+        note(f"{lost} {things} could not be read: trackway quarantine {source}")
+
+
+def note_sessions(trajectories: Trajectories, reading: Reading) -> None:
+    """Say on standard error that conversations lie in several runs each."""
+    if reading.by == "session":
+        return
+    sessions = trajectories.batch.runs.column("session_id").drop_null()
+    if len(sessions) > len(sessions.unique()):
+        note(
+            f"{len(sessions)} runs belong to {len(sessions.unique())} sessions: "
+            "--by session joins the traces of a session into one run"
+        )
+
+
+def note(text: str) -> None:
+    """Print one line on standard error."""
+    click.echo(f"note: {text}", err=True)

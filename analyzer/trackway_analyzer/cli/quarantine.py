@@ -1,0 +1,23 @@
+"""`trackway quarantine SRC`: what could not be read, and why."""
+
+from __future__ import annotations
+
+import click
+
+from trackway_analyzer.cli.options import (
+    Command,
+    Reading,
+    json_option,
+    reading_options,
+    source_argument,
+)
+from trackway_analyzer.cli.output import print_rows
+
+
+@click.command(cls=Command)
+@source_argument
+@json_option
+@reading_options
+def command(source: str, as_json: bool, reading: Reading) -> None:
+    """Print what was put aside while reading: file, byte offset, reason, what was found."""
+    print_rows(reading.open(source).quarantined, as_json, empty="everything could be read")

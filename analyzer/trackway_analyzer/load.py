@@ -1,0 +1,181 @@
+"""What ran, whatever it was recorded with: `load(source)` and the `Trajectories` it gives.
+
+1. `load` reads nothing. The first look reads the source once and keeps it; `to_parquet` of a source
+   that nobody looked at streams.
+2. Format and dialect are detected unless given. What cannot be read goes to `quarantine()`; with
+   `strict=True` the first such row raises.
+3. Spans without a run id are one run a trace; with `by="session"` one run a conversation.
+4. `filter` keeps whole runs, by columns of `runs()`: a value, or a list of values. None means the
+   runs that did not record it.
+5. Everything that a person gets is pandas with Arrow-backed dtypes; one run is a `Trajectory`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.check import CheckReport, check
+from trackway_analyzer.engine import By, Engine
+from trackway_analyzer.engine.local import LocalEngine, collect
+from trackway_analyzer.frames import frame
+from trackway_analyzer.model import Trajectory
+from trackway_analyzer.select import Where, matching, where
+from trackway_analyzer.source import SpanSource
+from trackway_analyzer.summary import gap_table, session_table, variant_table
+from trackway_analyzer.write import write_spans
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from trackway_analyzer.rules.policy import Policy
+
+Watch: TypeAlias = Callable[[Iterable[pa.Table]], Iterable[pa.Table]]
+"""Sees span tables go by."""
+
+
+def load(
+    source: Any,
+    *,
+    format: str | None = None,
+    dialect: str | None = None,
+    strict: bool = False,
+    engine: Engine | None = None,
+    by: By = "trace",
+) -> Trajectories:
+    """Return the runs that `source` holds: a path, a folder, a URL, an open file or a table.
+
+    Nothing is read before somebody looks. Looking raises FileNotFoundError or ValueError that says
+    what was looked for and what is there.
+    """
+    if by not in ("trace", "session"):
+        raise ValueError(f"by={by!r}: expected 'trace' or 'session'")
+    return Trajectories(
+        SpanSource(source, format=format, dialect=dialect, strict=strict),
+        engine=engine or LocalEngine(),
+        by=by,
+    )
+
+
+class Trajectories:
+    """Runs of one source. Looking at them reads the source, once."""
+
+    def __init__(self, spans: SpanSource, *, engine: Engine, by: By, wanted: Where = ()) -> None:
+        self._spans = spans
+        self._engine = engine
+        self._by = by
+        self._wanted = wanted
+
+    @cached_property
+    def batch(self) -> RunBatch:
+        """All runs as one run batch."""
+        batches = self._engine.map(self._spans.tables(), lambda batch: batch, by=self._by)
+        return matching(RunBatch.concat(list(batches)), self._wanted)
+
+    @property
+    def quarantined(self) -> pa.Table:
+        """What could not be read, as an Arrow table (`read.quarantine.QUARANTINE_SCHEMA`)."""
+        return self._spans.quarantine
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        return iter(self.batch)
+
+    def __getitem__(self, run: str | int) -> Trajectory:
+        """Return the run with this id, or the run at this place. Raises KeyError or IndexError."""
+        if isinstance(run, int):
+            return self.batch.trajectory(run if run >= 0 else len(self) + run)
+        return self.batch.trajectory(self._ordinal_of(run))
+
+    def __contains__(self, run_id: object) -> bool:
+        return run_id in self._ordinals
+
+    def __repr__(self) -> str:
+        if "batch" not in self.__dict__:
+            return f"Trajectories({self._spans.name!r}, not read yet)"
+        return f"Trajectories({self._spans.name!r}, {len(self)} runs)"
+
+    def runs(self) -> pd.DataFrame:
+        """One row a run; columns as in `tables.RUN_SCHEMA`."""
+        return frame(self.batch.runs)
+
+    def steps(self) -> pd.DataFrame:
+        """One row a step, under its run's id; columns as in `tables.STEP_SCHEMA`."""
+        ids = self.batch.runs.column("run_id").take(self.batch.steps.column("run"))
+        return frame(self.batch.steps.set_column(0, "run_id", ids))
+
+    def spans(self) -> pd.DataFrame:
+        """One row a span of these runs, as stored; columns as in `trackway.schema.SPAN_COLUMNS`.
+
+        Without a filter also the spans that belong to no run.
+        """
+        return frame(self._span_table())
+
+    def gaps(self) -> pd.DataFrame:
+        """One row a named hole in the evidence of a run."""
+        return frame(gap_table(self.batch))
+
+    def quarantine(self) -> pd.DataFrame:
+        """One row a thing that could not be read: file, offset, reason, detail, count."""
+        return frame(self.quarantined)
+
+    def sessions(self) -> pd.DataFrame:
+        """One row a conversation; runs without a session id are in none."""
+        return frame(session_table(self.batch))
+
+    def variants(self) -> pd.DataFrame:
+        """One row a distinct sequence of tools, the most frequent first."""
+        return frame(variant_table(self.batch))
+
+    def filter(self, **columns: Any) -> Trajectories:
+        """Keep the runs whose columns have these values; a list, tuple or set means any of them.
+
+        Raises ValueError for a name that is no column of `runs()`.
+        """
+        wanted = (*self._wanted, *where(columns))
+        return Trajectories(self._spans, engine=self._engine, by=self._by, wanted=wanted)
+
+    def check(self, policy: Policy) -> CheckReport:
+        """Check every run against a policy."""
+        return check(self.batch, policy)
+
+    def to_parquet(self, path: str | PathLike[str], *, watch: Watch | None = None) -> int:
+        """Write the spans as canonical Parquet, all of the file or none; return how many.
+
+        `watch` gets the stream of span tables and passes it on: a progress bar, say.
+        """
+        tables = iter([self._span_table()]) if self._wanted else self._spans.stream()
+        return write_spans(watch(tables) if watch else tables, path)
+
+    def _span_table(self) -> pa.Table:
+        table = collect(self._spans.tables())
+        return _of_runs(table, self.batch.runs) if self._wanted else table
+
+    @cached_property
+    def _ordinals(self) -> dict[str, int]:
+        ids = self.batch.runs.column("run_id").to_pylist()
+        return {run_id: ordinal for ordinal, run_id in enumerate(ids)}
+
+    def _ordinal_of(self, run_id: str) -> int:
+        if run_id in self._ordinals:
+            return self._ordinals[run_id]
+        near = get_close_matches(run_id, self._ordinals, n=1, cutoff=0.0)
+        hint = f"; the nearest is {near[0]!r}" if near else ""
+        raise KeyError(f"no run {run_id!r} among {len(self)} runs of {self._spans.name}{hint}")
+
+
+def _of_runs(spans: pa.Table, runs: pa.Table) -> pa.Table:
+    """Keep the spans of these runs: by run id where the span has one, else by trace."""
+    traces = runs.column("trace_ids").combine_chunks().flatten()
+    run_id = spans.column("run_id")
+    by_trace = pc.and_(pc.is_null(run_id), pc.is_in(spans.column("trace_id"), traces))
+    return spans.filter(pc.or_(pc.is_in(run_id, runs.column("run_id").combine_chunks()), by_trace))

@@ -1,0 +1,70 @@
+"""Write spans as canonical Parquet: all of the file or none of it.
+
+1. The file appears under its name when it is complete; until then it has a name of its own beside
+   it, which an interrupted writer leaves for nobody.
+2. Rows of a row group are sorted by run (the trace where there is no run id) and start.
+3. The footer says schema version, writer version, spans and runs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from trackway.schema import SCHEMA_VERSION
+from trackway_analyzer.tables import SPAN_SCHEMA
+
+
+def write_spans(tables: Iterable[pa.Table], path: str | PathLike[str]) -> int:
+    """Write span tables to one file and return the number of spans.
+
+    Raises OSError where the folder does not exist or cannot be written.
+    """
+    target = Path(path)
+    unfinished = target.with_name(f".{target.name}.{uuid4().hex}.unfinished")
+    try:
+        spans = _write(tables, unfinished)
+        os.replace(unfinished, target)
+    finally:
+        with suppress(FileNotFoundError):
+            unfinished.unlink()
+    return spans
+
+
+def _write(tables: Iterable[pa.Table], path: Path) -> int:
+    spans, runs = 0, set[str]()
+    with path.open("xb") as file:
+        with pq.ParquetWriter(file, SPAN_SCHEMA, compression="zstd") as writer:
+            for table in tables:
+                keys = pc.coalesce(table.column("run_id"), table.column("trace_id"))
+                runs.update(pc.unique(keys).to_pylist())
+                spans += len(table)
+                writer.write_table(_sorted(table, keys))
+            writer.add_key_value_metadata(
+                {
+                    "trackway.schema.version": SCHEMA_VERSION,
+                    "trackway.writer.version": f"analyzer {version('trackway-analyzer')}",
+                    "trackway.spans": str(spans),
+                    "trackway.runs": str(len(runs)),
+                }
+            )
+        file.flush()
+        os.fsync(file.fileno())
+    return spans
+
+
+def _sorted(table: pa.Table, keys: pa.ChunkedArray) -> pa.Table:
+    order = pc.sort_indices(
+        pa.table({"key": keys, "start": table.column("start")}),
+        sort_keys=[("key", "ascending"), ("start", "ascending")],
+    )
+    return table.take(order)
