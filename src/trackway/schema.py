@@ -105,6 +105,7 @@ class GenAI:
     RETRIEVAL_QUERY: Final = "gen_ai.retrieval.query.text"
     RETRIEVAL_DOCUMENTS: Final = "gen_ai.retrieval.documents"
     ERROR_TYPE: Final = "error.type"
+    SYSTEM_FINGERPRINT: Final = "openai.response.system_fingerprint"
     SESSION_ID: Final = "session.id"
     SERVICE_NAME: Final = "service.name"
 
@@ -145,6 +146,8 @@ class Trackway:
     CONTENT_SHA256: Final = "trackway.content.sha256"
     REDACTED: Final = "trackway.redacted"
     CAPTURE_ERROR: Final = "trackway.capture_error"
+    STREAM_ABANDONED: Final = "trackway.stream.abandoned"
+    STREAM_CHUNKS: Final = "trackway.stream.chunks"
     COST_USD: Final = "trackway.cost_usd"
 
     EVENT_DECISION: Final = "trackway.decision"
@@ -165,6 +168,7 @@ OPERATION_OF_GENAI_NAME: Final[dict[str, Operation]] = {
     "invoke_workflow": Operation.WORKFLOW,
     "retrieval": Operation.RETRIEVAL,
     "embeddings": Operation.EMBEDDING,
+    "wait": Operation.WAIT,
     "create_agent": Operation.OTHER,
 }
 """`gen_ai.operation.name` to our operation; a name that is not listed is `other`."""
@@ -248,6 +252,15 @@ SPAN_COLUMNS: Final[tuple[Column, ...]] = (
     Column("schema_version", "string", "version of this schema", dictionary=True),
     Column("source", "string", "dialect that filled the columns; null: raw", dictionary=True),
 )
+
+BYTES_TAG: Final = "$bytes"
+FLOAT_TAG: Final = "$float"
+MAP_TAG: Final = "$map"
+"""What JSON lacks, in `attributes`, `resource` and the attributes of events and links.
+
+Bytes stand as {"$bytes": base64}; nan and the infinities as {"$float": "nan" | "inf" | "-inf"}; a
+mapping whose only key starts with "$" as {"$map": mapping}.
+"""
 
 CONTENT_ATTRIBUTES: Final[tuple[tuple[str, str, str], ...]] = (
     ("llm", GenAI.INPUT_MESSAGES, GenAI.OUTPUT_MESSAGES),

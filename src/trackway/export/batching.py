@@ -1,0 +1,208 @@
+"""How do ended spans reach an exporter without holding up the agent?
+
+1. `on_end` appends to a bounded queue and returns. A full queue makes it wait, `max_block` seconds
+   at most, for the worker to make room; then the span is dropped and counted, and until there is
+   room again later spans are dropped without waiting.
+2. One worker thread hands batches to the exporter: at `batch_size`, every `delay` seconds, and when
+   a local root span ends.
+3. `force_flush` returns True only if everything that had ended is delivered, by the exporter's own
+   word, and nothing has been lost since the last flush. It returns at the timeout at the latest.
+4. A forked child starts with an empty queue and a worker of its own.
+5. `on_end` takes no lock, so that a signal handler may flush at any point of the program.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+import weakref
+from collections import deque
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any, Final
+
+from opentelemetry.context import (
+    _SUPPRESS_INSTRUMENTATION_KEY,
+    Context,
+    attach,
+    set_value,
+)
+from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+from trackway.export.counts import ExportCounts
+
+_LOG: Final = logging.getLogger(__name__)
+_NAP: Final = 0.0005
+
+
+@dataclass(slots=True, eq=False)
+class _Flush:
+    deadline: float
+    done: threading.Event = field(default_factory=threading.Event)
+    delivered: bool = False
+
+
+class BatchingProcessor(SpanProcessor):
+    """Queue ended spans for one exporter.
+
+    Args:
+        exporter: one of ours, whose `counts` and `force_flush` are believed, or any other.
+        max_queue: spans that wait at most.
+        batch_size: spans an export takes at most.
+        delay: seconds that a span waits at most: what `kill -9` can cost.
+        max_block: seconds that `on_end` waits at most for room in a full queue.
+    """
+
+    def __init__(
+        self,
+        exporter: SpanExporter,
+        *,
+        max_queue: int = 16_384,
+        batch_size: int = 512,
+        delay: float = 0.2,
+        max_block: float = 0.01,
+    ) -> None:
+        self.exporter = exporter
+        self._max_queue = max_queue
+        self._batch_size = batch_size
+        self._delay = delay
+        self._max_block = max_block
+        self._poll = getattr(exporter, "poll", None)
+        self._stopped = False
+        self._start_empty()
+        if hasattr(os, "register_at_fork"):
+            reference = weakref.ref(self)
+            os.register_at_fork(after_in_child=lambda: _restart(reference))
+
+    def _start_empty(self) -> None:
+        self._queue: deque[ReadableSpan] = deque()
+        self._orders: SimpleQueue[_Flush | None] = SimpleQueue()
+        self._drops: deque[None] = deque()
+        self._own = ExportCounts()
+        self._awake = False
+        self._overloaded = False
+        self._reported_lost = 0
+        self._worker = threading.Thread(target=self._work, name="trackway-export", daemon=True)
+        if not self._stopped:
+            self._worker.start()
+
+    @property
+    def counts(self) -> ExportCounts:
+        """What became of the spans so far; the exporter's own word counts where it keeps counts."""
+        own, dropped = self._own, self._own.dropped + len(self._drops)
+        theirs = getattr(self.exporter, "counts", None)
+        delivered = own.delivered if theirs is None else theirs.delivered
+        return ExportCounts(
+            ended=own.ended + len(self._queue) + dropped,
+            delivered=delivered,
+            recovered=0 if theirs is None else theirs.recovered,
+            dropped=dropped,
+            failed=own.failed + (0 if theirs is None else theirs.failed),
+        )
+
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        """Do nothing."""
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Queue the span, if it is sampled."""
+        context = span.context
+        if context is None or not context.trace_flags.sampled:
+            return
+        queue = self._queue
+        if len(queue) >= self._max_queue and not self._wait_for_room():
+            self._drops.append(None)
+            return
+        queue.append(span)
+        if not self._awake and (len(queue) >= self._batch_size or _is_local_root(span)):
+            self._awake = True
+            self._orders.put(None)
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Deliver what has ended. True only if all of it is delivered and none was lost."""
+        if self._stopped or threading.current_thread() is self._worker:
+            return False
+        order = _Flush(time.monotonic() + timeout_millis / 1000)
+        self._orders.put(order)
+        return order.done.wait(timeout_millis / 1000) and order.delivered
+
+    def shutdown(self, timeout_millis: int = 30_000) -> None:
+        """Flush, stop the worker and shut the exporter down, within the timeout."""
+        if self._stopped:
+            return
+        deadline = time.monotonic() + timeout_millis / 1000
+        self.force_flush(timeout_millis)
+        self._stopped = True
+        self._orders.put(None)
+        self._worker.join(max(0.0, deadline - time.monotonic()))
+        if not self._worker.is_alive():
+            self.exporter.shutdown()
+
+    def _wait_for_room(self) -> bool:
+        if self._overloaded:
+            return False
+        deadline = time.monotonic() + self._max_block
+        while time.monotonic() < deadline:
+            time.sleep(_NAP)
+            if len(self._queue) < self._max_queue:
+                return True
+        self._overloaded = True
+        return False
+
+    def _work(self) -> None:
+        attach(set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
+        while not self._stopped:
+            try:
+                order = self._orders.get(timeout=self._delay)
+            except Empty:
+                order = None
+            self._awake = False
+            self._drain(len(self._queue))
+            if order is not None:
+                order.delivered = self._delivered(order.deadline)
+                order.done.set()
+            elif self._poll is not None:
+                self._guarded(self._poll)
+        self._drain(len(self._queue))
+
+    def _drain(self, spans: int) -> None:
+        while spans > 0:
+            batch = [self._queue.popleft() for _ in range(min(spans, self._batch_size))]
+            spans -= len(batch)
+            self._overloaded = False
+            self._own.ended += len(batch)
+            result = self._guarded(self.exporter.export, batch)
+            if result is SpanExportResult.SUCCESS:
+                self._own.delivered += len(batch)
+            elif result is None or not hasattr(self.exporter, "counts"):
+                self._own.failed += len(batch)
+
+    def _delivered(self, deadline: float) -> bool:
+        while self._drops:
+            self._drops.popleft()
+            self._own.dropped += 1
+        millis = max(1, int((deadline - time.monotonic()) * 1000))
+        flushed = self._guarded(self.exporter.force_flush, millis)
+        lost = self.counts.lost
+        fresh, self._reported_lost = lost - self._reported_lost, lost
+        return flushed is not False and flushed is not None and fresh == 0
+
+    def _guarded(self, call: Any, *arguments: Any) -> Any:
+        """Call the exporter. What it raises is logged and means failure: the agent goes on."""
+        try:
+            return call(*arguments)
+        except Exception:  # noqa: BLE001 - an exporter may be the user's own
+            _LOG.exception("trackway: the exporter %r failed", self.exporter)
+            return None
+
+
+def _is_local_root(span: ReadableSpan) -> bool:
+    return span.parent is None or span.parent.is_remote
+
+
+def _restart(reference: weakref.ref[BatchingProcessor]) -> None:
+    processor = reference()
+    if processor is not None:
+        processor._start_empty()

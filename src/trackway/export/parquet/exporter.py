@@ -1,0 +1,293 @@
+"""When do spans become Parquet files?
+
+1. `export` puts a batch into the write-ahead spool and keeps it in memory: from then on a killed
+   process loses none of it.
+2. The batches become files when they reach `rotate_rows`, `rotate_bytes` or `rotate_seconds`, and
+   at `force_flush` and `shutdown`.
+3. Files are named after the spool segment that they come from, one in each partition. The segment
+   is deleted after its last file is in place. A later start that finds the segment writes the files
+   that are missing and skips those that exist: every span once.
+4. Where files cannot be written, the segment stays and is tried again; its rows leave memory. Where
+   the spool cannot be written either, the rows wait in memory up to `memory_bytes`, then the oldest
+   are dropped and counted as failed.
+5. The exporter raises nothing and says what is wrong once, in the log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+from trackway.export.counts import ExportCounts
+from trackway.export.parquet.store import LocalStore, open_store
+from trackway.export.parquet.table import (
+    batch_of,
+    footer,
+    from_bytes,
+    parts_of,
+    table_of,
+    to_bytes,
+)
+from trackway.export.rows import columns_of
+from trackway.export.spool import Segment, claim_abandoned, new_id
+
+_LOG: Final = logging.getLogger(__name__)
+_WRITER: Final = version("trackway")
+_RETRY_SECONDS: Final = 5.0
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """The rows that become one file a partition."""
+
+    segment: Segment | None
+    """Null where the spool could not be written."""
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+    """Empty once the rows are only in the segment."""
+    rows: int = 0
+    bytes: int = 0
+    opened: float = field(default_factory=time.monotonic)
+    spooled: bool = True
+    """Every row is in the segment."""
+    fallback_id: str = field(default_factory=new_id)
+
+    @property
+    def id(self) -> str:
+        return self.fallback_id if self.segment is None else self.segment.id
+
+    def table(self) -> pa.Table:
+        if self.batches or self.segment is None:
+            return table_of(self.batches)
+        return table_of(
+            [batch for _, frame in self.segment.unread() for batch in from_bytes(frame)]
+        )
+
+
+class ParquetSpanExporter(SpanExporter):
+    """Write spans as Parquet files below a directory or URL, safe against `kill -9`.
+
+    Args:
+        target: directory, or URL of an object store that pyarrow or fsspec reaches.
+        spool: local directory of the write-ahead spool; by default `.spool` below a local target,
+            and a folder of the user's state directory for a URL. False: no spool.
+        rotate_rows, rotate_bytes (of Arrow memory), rotate_seconds: when a file is finished.
+        memory_bytes: rows kept in memory while neither files nor spool can be written.
+        fsync: also survive the machine, at a disk flush a batch.
+    """
+
+    def __init__(
+        self,
+        target: str | Path,
+        *,
+        spool: str | Path | bool = True,
+        rotate_rows: int = 100_000,
+        rotate_bytes: int = 128 * 2**20,
+        rotate_seconds: float = 60.0,
+        memory_bytes: int = 256 * 2**20,
+        fsync: bool = False,
+    ) -> None:
+        self._store = open_store(target)
+        self._spool = _spool_directory(target, spool)
+        self._rotate_rows = rotate_rows
+        self._rotate_bytes = rotate_bytes
+        self._rotate_seconds = rotate_seconds
+        self._memory_bytes = memory_bytes
+        self._fsync = fsync
+        self.counts = ExportCounts()
+        self._complained: set[str] = set()
+        self._closed = False
+        self._start_empty()
+        _after_fork_in_child(self)
+
+    def _start_empty(self) -> None:
+        self._lock = threading.Lock()
+        self._open: _Chunk | None = None
+        self._waiting: list[_Chunk] = []
+        self._retry_at = 0.0
+        self._recovered = False
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Spool a batch, and finish files that are due."""
+        if self._closed:
+            return SpanExportResult.FAILURE
+        batch = batch_of(columns_of(spans))
+        with self._lock:
+            self._recover()
+            self.counts.ended += len(spans)
+            self._add(batch)
+            self._finish_due()
+        return SpanExportResult.SUCCESS
+
+    def poll(self) -> None:
+        """Finish what is due by age, and recover what an earlier process left."""
+        with self._lock:
+            self._recover()
+            self._finish_due()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Finish every file. True: all that was exported is in complete files."""
+        if not self._lock.acquire(timeout=timeout_millis / 1000):
+            return False
+        try:
+            self._recover()
+            self._finish(everything=True)
+            return not self._waiting and not self.counts.failed
+        finally:
+            self._lock.release()
+
+    def shutdown(self) -> None:
+        """Finish every file; what cannot be written stays in the spool for the next start."""
+        if self._closed:
+            return
+        self.force_flush()
+        self._closed = True
+        with self._lock:
+            for chunk in self._waiting:
+                if chunk.segment is not None and chunk.spooled:
+                    chunk.segment.close()
+                else:
+                    self.counts.failed += chunk.rows
+
+    def _add(self, batch: pa.RecordBatch) -> None:
+        chunk = self._open
+        if chunk is None:
+            chunk = self._open = _Chunk(self._new_segment())
+        if chunk.segment is None:
+            chunk.spooled = False
+        else:
+            try:
+                chunk.segment.append(to_bytes(batch), fsync=self._fsync)
+            except OSError as error:
+                chunk.spooled = False
+                self._complain("spool", error)
+        chunk.batches.append(batch)
+        chunk.rows += batch.num_rows
+        chunk.bytes += batch.nbytes
+
+    def _new_segment(self) -> Segment | None:
+        if self._spool is None:
+            return None
+        try:
+            return Segment.create(self._spool)
+        except OSError as error:
+            self._complain("spool", error)
+            return None
+
+    def _finish_due(self) -> None:
+        chunk = self._open
+        if chunk is not None and (
+            chunk.rows >= self._rotate_rows
+            or chunk.bytes >= self._rotate_bytes
+            or time.monotonic() - chunk.opened >= self._rotate_seconds
+        ):
+            self._finish(everything=True)
+        elif self._waiting and time.monotonic() >= self._retry_at:
+            self._finish(everything=False)
+
+    def _finish(self, *, everything: bool) -> None:
+        if everything and self._open is not None:
+            self._waiting.append(self._open)
+            self._open = None
+        while self._waiting:
+            try:
+                self._write(self._waiting[0])
+            except OSError as error:
+                self._complain("file", error)
+                self._retry_at = time.monotonic() + _RETRY_SECONDS
+                self._shed()
+                return
+            self.counts.delivered += self._waiting.pop(0).rows
+        self._complained.discard("file")
+
+    def _write(self, chunk: _Chunk) -> None:
+        for part in parts_of(chunk.table()):
+            rows = part.rows.replace_schema_metadata(footer(part, _WRITER))
+            self._store.write(f"{part.partition}/{chunk.id}.parquet", rows)
+        if chunk.segment is not None:
+            chunk.segment.discard()
+
+    def _shed(self) -> None:
+        """Free the memory of rows that the spool has; drop the oldest that have no place at all."""
+        for chunk in self._waiting:
+            if chunk.spooled:
+                chunk.batches = []
+        homeless = [chunk for chunk in self._waiting if not chunk.spooled]
+        while homeless and sum(chunk.bytes for chunk in homeless) > self._memory_bytes:
+            chunk = homeless.pop(0)
+            self._waiting.remove(chunk)
+            self.counts.failed += chunk.rows
+            if chunk.segment is not None:
+                chunk.segment.close()
+
+    def _recover(self) -> None:
+        """Finish the files of processes that ended without doing so."""
+        if self._recovered or self._spool is None:
+            return
+        self._recovered = True
+        for segment in claim_abandoned(self._spool):
+            chunk = _Chunk(segment)
+            try:
+                table = chunk.table()
+                self._write(chunk)
+            except OSError as error:
+                self._complain("file", error)
+                segment.close()
+                return
+            self.counts.recovered += table.num_rows
+
+    def _complain(self, what: str, error: OSError) -> None:
+        if what in self._complained:
+            return
+        self._complained.add(what)
+        consequence = {
+            "spool": "a killed process will lose the spans of the open file",
+            "file": "the spans wait in the spool and are tried again",
+        }[what]
+        _LOG.warning("trackway cannot write its Parquet %s: %s; %s", what, error, consequence)
+
+    def _forget_parent(self) -> None:
+        """In a forked child: what is open belongs to the parent."""
+        inherited = [*self._waiting, *([self._open] if self._open else [])]
+        for chunk in inherited:
+            if chunk.segment is not None:
+                chunk.segment.close()
+        self.counts = ExportCounts()
+        self._start_empty()
+
+
+def _spool_directory(target: str | Path, spool: str | Path | bool) -> Path | None:
+    if spool is False:
+        return None
+    if spool is not True:
+        return Path(spool)
+    store = open_store(target)
+    if isinstance(store, LocalStore):
+        return store.root / ".spool"
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "trackway" / hashlib.sha256(str(target).encode()).hexdigest()[:16]
+
+
+def _after_fork_in_child(exporter: ParquetSpanExporter) -> None:
+    if not hasattr(os, "register_at_fork"):
+        return
+    reference: Any = weakref.ref(exporter)
+
+    def forget() -> None:
+        alive = reference()
+        if alive is not None:
+            alive._forget_parent()
+
+    os.register_at_fork(after_in_child=forget)

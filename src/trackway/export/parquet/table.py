@@ -1,0 +1,126 @@
+"""From columns to Arrow, and from Arrow to the order and partitions of the files.
+
+1. A batch in memory or in the spool has the span table's columns in plain types; a file has the
+   schema of `schema.arrow_schema`, dictionaries included, but for `service`: as Hive readers
+   expect, the folder's name holds it (and the footer, and `service.name` in `resource`).
+2. Rows of a file are sorted by run (the trace, where nobody named a run) and start.
+3. Rows are parted by date and service. The date is that of the run's first span in the table, so
+   that a run that crosses midnight stays together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trackway import schema
+from trackway.export.rows import Columns
+
+_FULL_SCHEMA: Final[pa.Schema] = schema.arrow_schema(pa)
+_PLAIN_TYPES: Final = [
+    pa.string() if pa.types.is_dictionary(field.type) else field.type for field in _FULL_SCHEMA
+]
+PLAIN_SCHEMA: Final[pa.Schema] = pa.schema(list(zip(_FULL_SCHEMA.names, _PLAIN_TYPES, strict=True)))
+FILE_SCHEMA: Final[pa.Schema] = _FULL_SCHEMA.remove(_FULL_SCHEMA.get_field_index("service"))
+_NO_SERVICE: Final = "__HIVE_DEFAULT_PARTITION__"
+_RUN: Final = "__run"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The rows of one file."""
+
+    partition: str
+    """date=YYYY-MM-DD/service=NAME, the name percent-encoded."""
+    service: str | None
+    rows: pa.Table
+
+
+def batch_of(columns: Columns) -> pa.RecordBatch:
+    """Build an Arrow batch of the columns that have a value, in plain types."""
+    present = [field for field in PLAIN_SCHEMA if field.name in columns]
+    arrays = [pa.array(columns[field.name], field.type) for field in present]
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(present))
+
+
+def table_of(batches: Sequence[pa.RecordBatch]) -> pa.Table:
+    """Join batches into one table with every column of `PLAIN_SCHEMA`."""
+    tables = [PLAIN_SCHEMA.empty_table(), *(pa.Table.from_batches([batch]) for batch in batches)]
+    return pa.concat_tables(tables, promote_options="default").select(PLAIN_SCHEMA.names)
+
+
+def to_bytes(batch: pa.RecordBatch) -> memoryview:
+    """Encode a batch as an uncompressed Arrow IPC stream, which names its own columns."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return memoryview(sink.getvalue())
+
+
+def from_bytes(payload: bytes) -> list[pa.RecordBatch]:
+    """Decode what `to_bytes` encoded, by this version or an older one."""
+    with pa.ipc.open_stream(payload) as reader:
+        return list(reader)
+
+
+def parts_of(table: pa.Table) -> Iterator[Part]:
+    """Cut a table in `PLAIN_SCHEMA` into the files that it becomes, each sorted."""
+    run = pc.coalesce(table["run_id"], table["trace_id"])
+    table = table.append_column(_RUN, run)
+    order = [("service", "ascending"), (_RUN, "ascending"), ("start", "ascending")]
+    table = table.take(pc.sort_indices(table, sort_keys=order))
+    dates = _dates(table)
+    for service in pc.unique(table["service"]).to_pylist():
+        same = (
+            pc.is_null(table["service"]) if service is None else pc.equal(table["service"], service)
+        )
+        for date in pc.unique(dates.filter(same)).to_pylist():
+            chosen = pc.and_(same, pc.equal(dates, date))
+            name = _NO_SERVICE if service is None else quote(service, safe="")
+            rows = table.filter(chosen).drop_columns([_RUN])
+            yield Part(f"date={date}/service={name}", service, _as_file(rows))
+
+
+def footer(part: Part, writer_version: str) -> dict[str, str]:
+    """Return what a file says about itself in its metadata."""
+    table = part.rows
+    runs = pc.count_distinct(pc.coalesce(table["run_id"], table["trace_id"])).as_py()
+    service = {} if part.service is None else {"trackway.service": part.service}
+    return {
+        **service,
+        "trackway.schema.version": schema.SCHEMA_VERSION,
+        "trackway.writer.version": writer_version,
+        "trackway.spans": str(table.num_rows),
+        "trackway.runs": str(runs),
+        "trackway.order": "run,start",
+    }
+
+
+def _as_file(rows: pa.Table) -> pa.Table:
+    arrays = [
+        rows[field.name].dictionary_encode()
+        if pa.types.is_dictionary(field.type)
+        else rows[field.name]
+        for field in FILE_SCHEMA
+    ]
+    return pa.table(arrays, schema=FILE_SCHEMA)
+
+
+def _dates(table: pa.Table) -> Any:
+    """Return each row's partition date: that of its run's first span."""
+    days = pc.strftime(table["start"], format="%Y-%m-%d")
+    bounds = pc.min_max(days).as_py()
+    if bounds["min"] == bounds["max"]:
+        return days
+    first = (
+        pa.table({_RUN: table[_RUN], "day": days})
+        .group_by(_RUN, use_threads=False)
+        .aggregate([("day", "min")])
+    )
+    row = pc.index_in(table[_RUN], first[_RUN])
+    return first["day_min"].take(row)

@@ -1,0 +1,174 @@
+"""What survives a killed process: frames of bytes in an append-only file.
+
+1. A spool is a directory of segments, `ID.spool`. One process writes a segment; an operating-system
+   lock on the file says that this process is alive, and the kernel drops it with the process.
+2. A segment is a header (`MAGIC`, then the position up to which frames are done) and frames:
+   length, CRC-32 and the bytes. A frame is there once `append` has returned: it survives the
+   process. It survives the machine only with `fsync=True`.
+3. Reading stops at the first torn frame; what was appended before it is whole. The bytes left over
+   are reported.
+4. A segment whose lock is free belongs to nobody alive. `claim_abandoned` takes the lock, so two
+   starting processes never recover the same segment.
+5. Files are readable by their owner alone: they hold what the spans hold.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import struct
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from io import FileIO
+from pathlib import Path
+from typing import Final
+
+MAGIC: Final = b"TWSPOOL1"
+SUFFIX: Final = ".spool"
+_HEADER: Final = struct.Struct("<8sQ")
+_FRAME: Final = struct.Struct("<II")
+
+
+class Segment:
+    """One locked file of frames. Not thread-safe: its owner serialises access."""
+
+    def __init__(self, path: Path, file: FileIO) -> None:
+        self.path = path
+        self._file = file
+        self._end = file.seek(0, os.SEEK_END)
+
+    @classmethod
+    def create(cls, directory: Path) -> Segment:
+        """Open a new segment. Raises `OSError` where the directory cannot be written."""
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = directory / f"{new_id()}{SUFFIX}"
+        # Locked under a name that nobody claims, then shown.
+        hidden = path.with_suffix(".new")
+        file = FileIO(os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o600), "r+")
+        try:
+            _try_lock(file.fileno())
+            _write_all(file, (_HEADER.pack(MAGIC, _HEADER.size),))
+            os.rename(hidden, path)
+        except OSError:
+            file.close()
+            hidden.unlink(missing_ok=True)
+            raise
+        return cls(path, file)
+
+    @property
+    def id(self) -> str:
+        """The segment's name without its suffix; sorts by time of creation."""
+        return self.path.name.removesuffix(SUFFIX)
+
+    @property
+    def size(self) -> int:
+        """Bytes in the file."""
+        return self._end
+
+    def append(self, payload: bytes | memoryview, *, fsync: bool = False) -> None:
+        """Add a frame. Raises `OSError` and leaves the segment as it was when the disk is full."""
+        head = _FRAME.pack(len(payload), zlib.crc32(payload))
+        self._file.seek(self._end)
+        try:
+            _write_all(self._file, (head, payload))
+            if fsync:
+                os.fsync(self._file.fileno())
+        except OSError:
+            self._file.truncate(self._end)
+            raise
+        self._end += len(head) + len(payload)
+
+    def unread(self) -> Iterator[tuple[int, bytes]]:
+        """Yield (position behind the frame, bytes) of every whole frame that is not done."""
+        position = self.done()
+        while position + _FRAME.size <= self._end:
+            self._file.seek(position)
+            length, checksum = _FRAME.unpack(self._file.read(_FRAME.size))
+            payload = self._file.read(length)
+            if len(payload) < length or zlib.crc32(payload) != checksum:
+                return
+            position += _FRAME.size + length
+            yield position, payload
+
+    def done(self) -> int:
+        """Return the position up to which frames are done with."""
+        self._file.seek(0)
+        header = self._file.read(_HEADER.size)
+        if len(header) < _HEADER.size or not header.startswith(MAGIC):
+            return self._end
+        return int(_HEADER.unpack(header)[1])
+
+    def mark_done(self, position: int) -> None:
+        """Note that the frames before `position` need no recovery."""
+        self._file.seek(0)
+        _write_all(self._file, (_HEADER.pack(MAGIC, position),))
+
+    def discard(self) -> None:
+        """Delete the segment: all of it is safe elsewhere."""
+        self.path.unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        """Give up the lock and keep the file, for a later start to recover."""
+        self._file.close()
+
+
+def new_id() -> str:
+    """Name something of this process, unique among processes and machines; sorts by time."""
+    return f"{time.time_ns():019d}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def claim_abandoned(directory: Path) -> Iterator[Segment]:
+    """Yield, oldest first and locked, the segments whose writers are gone."""
+    for path in sorted(directory.glob(f"*{SUFFIX}")):
+        try:
+            file = path.open("r+b", buffering=0)
+        except OSError:  # another process has just recovered it
+            continue
+        if _try_lock(file.fileno()) and _still_at(path, file.fileno()):
+            yield Segment(path, file)
+        else:
+            file.close()
+
+
+def _write_all(file: FileIO, parts: tuple[bytes | memoryview, ...]) -> None:
+    for part in parts:
+        view = memoryview(part)
+        while view:
+            view = view[file.write(view) :]
+
+
+def _still_at(path: Path, descriptor: int) -> bool:
+    """Tell whether the name still leads to this file: it may have been deleted before our lock."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+if sys.platform == "win32":  # pragma: no cover
+    import msvcrt
+
+    _BINARY: Final = os.O_BINARY
+
+    def _try_lock(descriptor: int) -> bool:
+        os.lseek(descriptor, 2**40, os.SEEK_SET)  # far behind the data: the lock is mandatory
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    _BINARY: Final = 0
+
+    def _try_lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True

@@ -1,0 +1,174 @@
+"""Spans land in Parquet files: complete, partitioned, sorted, once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SpanExportResult
+
+from trackway import schema
+from trackway.export.parquet import ParquetSpanExporter
+from trackway.export.parquet.table import FILE_SCHEMA
+
+
+def spans_of(
+    runs: Sequence[str] = ("r1",), *, service: str | None = "refunds", day: int = 1, steps: int = 2
+) -> list[ReadableSpan]:
+    """Ended spans of some runs, interleaved: all first steps, then all second ones."""
+    named = {} if service is None else {"service.name": service}
+    tracer = TracerProvider(resource=Resource(named), shutdown_on_exit=False).get_tracer("lib")
+    noon = int(datetime(2026, 1, day, 12, tzinfo=UTC).timestamp() * 1e9)
+    spans = []
+    for step in range(steps):
+        for run in runs:
+            span = tracer.start_span(
+                f"step {step}", attributes={"trackway.run.id": run}, start_time=noon + step
+            )
+            span.end(noon + step + 10)
+            assert isinstance(span, ReadableSpan)
+            spans.append(span)
+    return spans
+
+
+def files_below(root: Path) -> list[Path]:
+    return sorted(root.rglob("*.parquet"))
+
+
+def rows_below(root: Path) -> list[dict[str, Any]]:
+    return [row for path in files_below(root) for row in pq.read_table(path).to_pylist()]
+
+
+@pytest.fixture
+def exporter(tmp_path: Path) -> ParquetSpanExporter:
+    return ParquetSpanExporter(tmp_path)
+
+
+def test_flush_makes_everything_readable(tmp_path: Path, exporter: ParquetSpanExporter) -> None:
+    spans = spans_of()
+    assert exporter.export(spans) is SpanExportResult.SUCCESS
+    assert files_below(tmp_path) == []
+    assert exporter.force_flush()
+    assert {row["span_id"] for row in rows_below(tmp_path)} == {
+        f"{span.context.span_id:016x}" for span in spans if span.context
+    }
+    assert list((tmp_path / ".spool").iterdir()) == []
+
+
+def test_files_are_parted_by_date_and_service(
+    tmp_path: Path, exporter: ParquetSpanExporter
+) -> None:
+    exporter.export(spans_of(service="a b/c", day=1))
+    exporter.export(spans_of(["r2"], service=None, day=2))
+    exporter.shutdown()
+    assert [path.parent.relative_to(tmp_path).as_posix() for path in files_below(tmp_path)] == [
+        "date=2026-01-01/service=a%20b%2Fc",
+        "date=2026-01-02/service=__HIVE_DEFAULT_PARTITION__",
+    ]
+
+
+def test_a_run_that_crosses_midnight_stays_in_one_file(
+    tmp_path: Path, exporter: ParquetSpanExporter
+) -> None:
+    exporter.export(spans_of(["night"], day=2) + spans_of(["night", "early"], day=1))
+    exporter.shutdown()
+    (path,) = files_below(tmp_path)
+    assert "date=2026-01-01" in path.as_posix()
+
+
+def test_rows_are_sorted_by_run_and_start(tmp_path: Path, exporter: ParquetSpanExporter) -> None:
+    exporter.export(spans_of(["b", "a", "c"], steps=3))
+    exporter.shutdown()
+    (path,) = files_below(tmp_path)
+    rows = pq.read_table(path).to_pylist()
+    assert [(row["run_id"], row["name"]) for row in rows] == [
+        (run, f"step {step}") for run in "abc" for step in range(3)
+    ]
+
+
+def test_a_file_has_the_shared_schema_and_says_what_it_holds(
+    tmp_path: Path, exporter: ParquetSpanExporter
+) -> None:
+    exporter.export(spans_of(["a", "b"]))
+    exporter.shutdown()
+    (path,) = files_below(tmp_path)
+    file = pq.ParquetFile(path)
+    assert file.schema_arrow.equals(FILE_SCHEMA)
+    assert sorted([*file.schema_arrow.names, "service"]) == sorted(
+        column.name for column in schema.SPAN_COLUMNS
+    )
+    footer = file.schema_arrow.metadata
+    assert (footer[b"trackway.spans"], footer[b"trackway.runs"]) == (b"4", b"2")
+    assert footer[b"trackway.schema.version"] == schema.SCHEMA_VERSION.encode()
+    assert footer[b"trackway.service"] == b"refunds"
+    columns = [file.metadata.row_group(0).column(n) for n in range(file.metadata.num_columns)]
+    assert {column.compression for column in columns} == {"ZSTD"}
+    coded = {column.path_in_schema for column in columns if column.has_dictionary_page}
+    assert {"name", "scope"} <= coded
+    assert not {"trace_id", "span_id", "attributes", "start"} & coded
+
+
+def test_every_usual_reader_takes_the_directory(
+    tmp_path: Path, exporter: ParquetSpanExporter
+) -> None:
+    exporter.export(spans_of(service="refunds") + spans_of(service="billing", day=2))
+    exporter.shutdown()
+    expected = {"refunds", "billing"}
+    assert set(pd.read_parquet(tmp_path)["service"]) == expected
+    dataset = ds.dataset(tmp_path, partitioning="hive").to_table()
+    assert set(dataset["service"].to_pylist()) == expected
+    found = duckdb.sql(f"select distinct service from read_parquet('{tmp_path}/**/*.parquet')")
+    assert {service for (service,) in found.fetchall()} == expected
+
+
+@pytest.mark.parametrize(
+    "limit", [{"rotate_rows": 4}, {"rotate_bytes": 1}, {"rotate_seconds": 0.0}], ids=str
+)
+def test_files_are_finished_at_each_limit(tmp_path: Path, limit: dict[str, Any]) -> None:
+    exporter = ParquetSpanExporter(tmp_path, **limit)
+    exporter.export(spans_of(["a", "b"]))
+    assert len(files_below(tmp_path)) == 1
+    exporter.export(spans_of(["c", "d"]))
+    assert len(files_below(tmp_path)) == 2
+
+
+def test_two_processes_share_a_directory(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[2]);"
+        "from test_parquet_exporter import spans_of;"
+        "from trackway.export.parquet import ParquetSpanExporter;"
+        "exporter = ParquetSpanExporter(sys.argv[1], rotate_rows=2);"
+        "[exporter.export(spans_of([str(n)])) for n in range(5)];"
+        "exporter.shutdown()"
+    )
+    arguments = [sys.executable, "-c", program, str(tmp_path), str(Path(__file__).parent)]
+    writers = [subprocess.Popen(arguments) for _ in range(2)]
+    assert [writer.wait(60) for writer in writers] == [0, 0]
+    rows = rows_below(tmp_path)
+    assert len(rows) == len({row["span_id"] for row in rows}) == 20
+
+
+def test_without_pyarrow_the_error_says_what_to_type(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "from trackway.export import processors_for\n"
+        "try: processors_for(sys.argv[1])\n"
+        "except ModuleNotFoundError as error: print(error)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert run.stdout == (
+        "export to Parquet needs pyarrow, which is not installed: pip install 'trackway[parquet]'\n"
+    )

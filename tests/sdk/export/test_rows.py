@@ -1,0 +1,211 @@
+"""A span becomes a row, and the row gives the span's attributes back."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags
+
+from trackway import schema
+from trackway.export.rows import columns_of
+
+
+def span_of(
+    attributes: Mapping[str, Any] | None = None, *, scope: str = "other", **start: Any
+) -> ReadableSpan:
+    provider = TracerProvider(
+        resource=Resource({"service.name": "refunds"}), shutdown_on_exit=False
+    )
+    span = provider.get_tracer(scope, "1.2").start_span("step", attributes=attributes, **start)
+    span.end()
+    assert isinstance(span, ReadableSpan)
+    return span
+
+
+def row_of(span: ReadableSpan) -> dict[str, Any]:
+    return {name: values[0] for name, values in columns_of([span]).items()}
+
+
+def attributes_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The way back: what a reader does."""
+    attributes = untagged_members(json.loads(row["attributes"]))
+    keys = dict(
+        zip(schema.content_attributes(row.get("operation")), ("input", "output"), strict=True)
+    )
+    for column in schema.SPAN_COLUMNS:
+        if column.attribute is not None:
+            keys[column.attribute] = column.name
+    for key, name in keys.items():
+        value = row.get(name)
+        if value is not None:
+            attributes[key] = tuple(value) if isinstance(value, list | tuple) else value
+    return attributes
+
+
+def untagged_members(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: untagged(value) for key, value in members.items()}
+
+
+def untagged(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(untagged, value))
+    if isinstance(value, dict):
+        if len(value) == 1:
+            (tag, inner), *_ = value.items()
+            if tag == schema.BYTES_TAG:
+                return base64.b64decode(inner)
+            if tag == schema.FLOAT_TAG:
+                return float(inner)
+            if tag == schema.MAP_TAG:
+                return untagged_members(inner)
+        return untagged_members(value)
+    return value
+
+
+def exactly(value: Any) -> Any:
+    """Equality that tells 1 from 1.0 and True, and takes nan for itself."""
+    if isinstance(value, Mapping):
+        return {key: exactly(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [exactly(item) for item in value]
+    return type(value).__name__, repr(value)
+
+
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.characters())
+    | st.binary(max_size=8)
+)
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.text(min_size=1, max_size=4) | st.sampled_from(["$bytes", "$float", "$map", "$x"]),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=8,
+)
+keys = st.sampled_from(
+    [column.attribute for column in schema.SPAN_COLUMNS if column.attribute]
+    + [key for row in schema.CONTENT_ATTRIBUTES for key in row[1:]]
+    + [schema.GenAI.OPERATION_NAME]
+) | st.text(min_size=1, max_size=6)
+
+
+@given(
+    st.dictionaries(keys, values | st.sampled_from(["chat", "execute_tool"]), max_size=12),
+    st.sampled_from([schema.SCOPE_NAME, "openinference"]),
+)
+def test_a_row_gives_back_every_attribute_with_its_type(
+    attributes: dict[str, Any], scope: str
+) -> None:
+    span = span_of(attributes, scope=scope)
+    assert exactly(attributes_of(row_of(span))) == exactly(dict(span.attributes or {}))
+
+
+def test_an_attribute_goes_to_its_column_and_is_not_repeated() -> None:
+    row = row_of(
+        span_of({"trackway.run.id": "r1", "gen_ai.usage.input_tokens": 7, "app.tenant": "x"})
+    )
+    assert (row["run_id"], row["tokens_in"]) == ("r1", 7)
+    assert row["attributes"] == '{"app.tenant":"x"}'
+
+
+def test_a_value_that_the_column_cannot_hold_stays_an_attribute() -> None:
+    row = row_of(
+        span_of({"trackway.trial.index": 2**31, "gen_ai.tool.name": 5, "trackway.step.ok": 1})
+    )
+    assert not {"trial", "tool", "ok"} & row.keys()
+    assert json.loads(row["attributes"]) == {
+        "trackway.trial.index": 2**31,
+        "gen_ai.tool.name": 5,
+        "trackway.step.ok": 1,
+    }
+
+
+def test_our_own_spans_say_what_they_are() -> None:
+    row = row_of(
+        span_of(
+            {
+                "gen_ai.operation.name": "chat",
+                "gen_ai.input.messages": "[]",
+                "trackway.input": "hi",
+            },
+            scope=schema.SCOPE_NAME,
+        )
+    )
+    assert (row["operation"], row["source"], row["input"]) == ("llm", "trackway", "[]")
+    assert json.loads(row["attributes"]) == {
+        "gen_ai.operation.name": "chat",
+        "trackway.input": "hi",
+    }
+
+
+def test_spans_of_others_stay_raw_but_carry_the_run() -> None:
+    row = row_of(
+        span_of(
+            {
+                "trackway.run.id": "r1",
+                "gen_ai.operation.name": "chat",
+                "gen_ai.input.messages": "[]",
+            }
+        )
+    )
+    assert row["run_id"] == "r1"
+    assert not {"operation", "source", "input"} & row.keys()
+
+
+def test_every_part_of_a_span_has_its_place() -> None:
+    remote = SpanContext(0xABC, 0xDEF, is_remote=True, trace_flags=TraceFlags(1))
+    provider = TracerProvider(
+        resource=Resource({"service.name": "refunds"}), shutdown_on_exit=False
+    )
+    span = provider.get_tracer("lib", "2").start_span(
+        "call", kind=SpanKind.CLIENT, links=[Link(remote, {"why": "resume"})], start_time=10
+    )
+    span.add_event("retry", {"after": 1.5, "raw": b"\x00"}, timestamp=15)
+    span.set_status(Status(StatusCode.ERROR, "no such order \ud800"))
+    span.end(20)
+    assert isinstance(span, ReadableSpan)
+    row = row_of(span)
+    assert row == {
+        "scope": "lib",
+        "scope_version": "2",
+        "attributes": "{}",
+        "trace_id": f"{span.context.trace_id:032x}" if span.context else "",
+        "span_id": f"{span.context.span_id:016x}" if span.context else "",
+        "name": "call",
+        "kind": "CLIENT",
+        "start": 10,
+        "end": 20,
+        "status": "ERROR",
+        "error_message": "no such order ?",
+        "resource": '{"service.name":"refunds"}',
+        "service": "refunds",
+        "flags": row["flags"],
+        "schema_version": schema.SCHEMA_VERSION,
+        "events": [
+            {"name": "retry", "time": 15, "attributes": '{"after":1.5,"raw":{"$bytes":"AA=="}}'}
+        ],
+        "links": [
+            {
+                "trace_id": f"{0xABC:032x}",
+                "span_id": f"{0xDEF:016x}",
+                "attributes": '{"why":"resume"}',
+            }
+        ],
+    }
+    assert row["flags"] & 0x301 == 0x101
