@@ -213,7 +213,7 @@ def _name(step: Step | StepShape) -> str:
 
 
 def _distinct(column: pa.ChunkedArray) -> int:
-    return int(pc.count_distinct(column, mode="only_valid").as_py())
+    return len(column.drop_null().unique())
 
 
 def _total(column: pa.ChunkedArray) -> Total:

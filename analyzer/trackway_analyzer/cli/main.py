@@ -15,6 +15,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Final, NoReturn
 
@@ -50,6 +51,15 @@ class _Commands(click.Group):
             return None
         command: click.Command = import_module(f"trackway_analyzer.cli.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f": there are {', '.join(COMMANDS)}"
+            raise click.UsageError(f"no command {args[0]!r}{hint}", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -95,6 +105,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _message(error: Exception) -> str:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return error.format_message()
     if isinstance(error, click.UsageError):
         context = f"{error.ctx.get_usage()}\n" if error.ctx else ""
         return f"{context}error: {error.format_message()}"
