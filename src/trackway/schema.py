@@ -253,13 +253,14 @@ SPAN_COLUMNS: Final[tuple[Column, ...]] = (
     Column("source", "string", "dialect that filled the columns; null: raw", dictionary=True),
 )
 
-BYTES_TAG: Final = "$bytes"
-FLOAT_TAG: Final = "$float"
-MAP_TAG: Final = "$map"
-"""What JSON lacks, in `attributes`, `resource` and the attributes of events and links.
+BYTES_TAG: Final = "bytesValue"
+FLOAT_TAG: Final = "doubleValue"
+MAP_TAG: Final = "kvlistValue"
+"""What JSON lacks keeps its OTLP form in `attributes`, `resource` and those of events and links.
 
-Bytes stand as {"$bytes": base64}; nan and the infinities as {"$float": "nan" | "inf" | "-inf"}; a
-mapping whose only key starts with "$" as {"$map": mapping}.
+Bytes stand as {"bytesValue": base64}; what is no finite number as {"doubleValue": "NaN"},
+"Infinity" or "-Infinity"; a mapping whose only key is one of these three tags, so that it would be
+taken for one, as {"kvlistValue": mapping}.
 """
 
 CONTENT_ATTRIBUTES: Final[tuple[tuple[str, str, str], ...]] = (

@@ -191,17 +191,19 @@ class _Builder:
 
 
 _AS_IS: Final = frozenset({str, int, bool, type(None)})
+_TAGS: Final = frozenset({schema.BYTES_TAG, schema.FLOAT_TAG, schema.MAP_TAG})
+_NOT_FINITE: Final = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
 def _tagged(value: Any) -> Any:
     """Replace what JSON lacks by its tagged form."""
     if isinstance(value, float):
-        return value if math.isfinite(value) else {schema.FLOAT_TAG: str(value)}
+        return value if math.isfinite(value) else {schema.FLOAT_TAG: _NOT_FINITE[str(value)]}
     if isinstance(value, (bytes, bytearray)):
         return {schema.BYTES_TAG: base64.b64encode(value).decode()}
     if isinstance(value, Mapping):
         tagged = {str(key): _tagged(item) for key, item in value.items()}
-        if len(tagged) == 1 and next(iter(tagged)).startswith("$"):
+        if len(tagged) == 1 and not _TAGS.isdisjoint(tagged):
             return {schema.MAP_TAG: tagged}
         return tagged
     if isinstance(value, Sequence) and not isinstance(value, str):

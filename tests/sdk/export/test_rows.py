@@ -91,7 +91,7 @@ values = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(
-            st.text(min_size=1, max_size=4) | st.sampled_from(["$bytes", "$float", "$map", "$x"]),
+            st.text(min_size=1, max_size=4) | st.sampled_from(["bytesValue", "doubleValue", "kvlistValue"]),
             inner,
             max_size=3,
         )
@@ -198,7 +198,7 @@ def test_every_part_of_a_span_has_its_place() -> None:
         "flags": row["flags"],
         "schema_version": schema.SCHEMA_VERSION,
         "events": [
-            {"name": "retry", "time": 15, "attributes": '{"after":1.5,"raw":{"$bytes":"AA=="}}'}
+            {"name": "retry", "time": 15, "attributes": '{"after":1.5,"raw":{"bytesValue":"AA=="}}'}
         ],
         "links": [
             {
