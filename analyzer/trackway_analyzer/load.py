@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from functools import cached_property
+from itertools import islice
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,6 +28,7 @@ from trackway_analyzer.engine import By, Engine
 from trackway_analyzer.engine.local import LocalEngine, collect
 from trackway_analyzer.frames import frame
 from trackway_analyzer.model import Trajectory
+from trackway_analyzer.report.html import runs_html
 from trackway_analyzer.select import Where, matching, where
 from trackway_analyzer.source import SpanSource
 from trackway_analyzer.summary import gap_table, session_table, variant_table
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
 
 Watch: TypeAlias = Callable[[Iterable[pa.Table]], Iterable[pa.Table]]
 """Sees span tables go by."""
+
+_SHOWN: Final = 20
+"""Runs that a notebook shows of a whole set."""
 
 
 def load(
@@ -103,6 +108,9 @@ class Trajectories:
         if "batch" not in self.__dict__:
             return f"Trajectories({self._spans.name!r}, not read yet)"
         return f"Trajectories({self._spans.name!r}, {len(self)} runs)"
+
+    def _repr_html_(self) -> str:
+        return runs_html(islice(self, _SHOWN), len(self))
 
     def runs(self) -> pd.DataFrame:
         """One row a run; columns as in `tables.RUN_SCHEMA`."""

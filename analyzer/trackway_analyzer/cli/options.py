@@ -91,6 +91,7 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+strict_option = click.option("--strict", is_flag=True, help="Warnings count: exit 1.")
 source_argument = click.argument("source", metavar="SRC")
 
 

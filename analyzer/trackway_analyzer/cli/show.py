@@ -11,9 +11,10 @@ from trackway_analyzer.report.terminal import console, print_trajectory
 
 @click.command(cls=Command)
 @click.argument("run", metavar="SRC#RUN")
+@click.option("--all", "every_step", is_flag=True, help="Every model turn too, however long.")
 @json_option
 @reading_options
-def command(run: str, as_json: bool, reading: Reading) -> None:
+def command(run: str, every_step: bool, as_json: bool, reading: Reading) -> None:
     """Print one run: what it was asked, its steps, what it said, and what the record lacks.
 
     `∥` marks steps without an order among them. Steps are numbered as in findings.
@@ -22,4 +23,4 @@ def command(run: str, as_json: bool, reading: Reading) -> None:
     if as_json:
         click.echo(line(trajectory_json(trajectory, content=True)))
     else:
-        print_trajectory(trajectory, console())
+        print_trajectory(trajectory, console(), every_step=every_step)

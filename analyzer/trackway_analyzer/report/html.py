@@ -1,4 +1,4 @@
-"""One run as an HTML fragment, for notebooks.
+"""Runs as HTML fragments, for notebooks.
 
 1. It says what the terminal says, in the same order: both print `TrajectoryView`.
 2. Styles are inline and colours readable on light and dark pages: no script, no page of its own.
@@ -7,11 +7,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 from typing import Final
 
 from trackway_analyzer.model import Trajectory
-from trackway_analyzer.report.shorten import ELLIPSIS
+from trackway_analyzer.report.shorten import cut, one_line
 from trackway_analyzer.report.trajectory import (
     Mark,
     StepLine,
@@ -19,6 +20,7 @@ from trackway_analyzer.report.trajectory import (
     TrajectoryView,
     trajectory_view,
 )
+from trackway_analyzer.summary import sequence_text
 
 _STYLES: Final = {
     Tone.PLAIN: "",
@@ -49,6 +51,33 @@ def trajectory_html(trajectory: Trajectory) -> str:
     )
 
 
+def runs_html(runs: Iterable[Trajectory], total: int) -> str:
+    """Render one row a run as an HTML fragment; `total` is how many there are."""
+    rows = [_run_row(run) for run in runs]
+    more = f"<p>… and {total - len(rows)} more</p>" if total > len(rows) else ""
+    head = "".join(
+        f'<th style="text-align:left">{name}</th>'
+        for name in ("run", "task", "trial", "tools", "gaps")
+    )
+    return (
+        f'<p>{total} runs</p><table style="font-size:13px"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>{more}"
+    )
+
+
+def _run_row(trajectory: Trajectory) -> str:
+    run = trajectory.run
+    gaps = ", ".join(dict.fromkeys(gap.name for gap in trajectory.gaps))
+    sequence = cut(one_line(sequence_text(trajectory)), _TEXT_WIDTH)
+    cells = (trajectory.run_id, run["task_id"], run["trial"], sequence, gaps)
+    return "<tr>" + "".join(_cell(value) for value in cells) + "</tr>"
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else escape(str(value))
+    return f'<td style="text-align:left;vertical-align:top">{text}</td>'
+
+
 def _facts(view: TrajectoryView) -> str:
     return "".join(f" · {escape(name)} {escape(value)}" for name, value in view.facts)
 
@@ -56,7 +85,7 @@ def _facts(view: TrajectoryView) -> str:
 def _text(text: str | None) -> str:
     if text is None:
         return _mark(Mark("not recorded", Tone.DOUBTFUL))
-    return escape(text if len(text) <= _TEXT_WIDTH else text[:_TEXT_WIDTH] + ELLIPSIS)
+    return escape(cut(text, _TEXT_WIDTH))
 
 
 def _gaps(view: TrajectoryView) -> str:

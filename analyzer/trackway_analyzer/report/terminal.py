@@ -3,6 +3,8 @@
 1. Colour only repeats what a word or a sign already says.
 2. On a terminal a line is as wide as the window; in a file or a pipe it is `PLAIN_WIDTH` wide.
 3. Text from a trace is never read as markup, and its control characters are escaped.
+4. A run that is longer than the window is printed without its plain model turns, and says so. In a
+   file or a pipe nothing is left out.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ from trackway_analyzer.report.trajectory import (
 from trackway_analyzer.summary import sequence_text
 
 PLAIN_WIDTH: Final = 120
+_OTHER_LINES: Final = 8
+"""Lines around the steps of a run."""
 
 _STYLES: Final = {
     Tone.PLAIN: "",
@@ -43,9 +47,21 @@ def console(file: IO[str] | None = None, *, stderr: bool = False) -> Console:
     return found
 
 
-def print_trajectory(trajectory: Trajectory, to: Console) -> None:
-    """Print one run on one screen."""
-    to.print(_frame(trajectory_view(trajectory), trajectory))
+def print_trajectory(trajectory: Trajectory, to: Console, *, every_step: bool = False) -> None:
+    """Print one run, on one screen if it can be done; with `every_step` nothing is left out."""
+    view = trajectory_view(trajectory)
+    shown = view.steps
+    if to.is_terminal and not every_step:
+        shown = fitting(view, to.height)
+    to.print(_frame(view, shown, trajectory))
+
+
+def fitting(view: TrajectoryView, height: int) -> tuple[StepLine, ...]:
+    """Return the steps to print in a window of `height` lines."""
+    lines = sum(1 + len(line.marks) for line in view.steps) + len(view.gaps) + _OTHER_LINES
+    if lines <= height:
+        return view.steps
+    return tuple(line for line in view.steps if line.tone is not Tone.QUIET or line.marks)
 
 
 def trajectory_text(trajectory: Trajectory, width: int = PLAIN_WIDTH) -> str:
@@ -94,7 +110,7 @@ def _cell(value: object) -> str:
     return f"{value:,}" if type(value) is int else one_line(str(value))
 
 
-def _frame(view: TrajectoryView, trajectory: Trajectory) -> Table:
+def _frame(view: TrajectoryView, steps: tuple[StepLine, ...], trajectory: Trajectory) -> Table:
     frame = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     frame.add_column(style="dim", no_wrap=True)
     frame.add_column(overflow="ellipsis")
@@ -103,8 +119,11 @@ def _frame(view: TrajectoryView, trajectory: Trajectory) -> Table:
         frame.add_row("", Text(" · ".join(f"{label} {value}" for label, value in view.facts)))
     frame.add_row("asked", _paragraph(view.asked))
     frame.add_row("", "")
-    for line in view.steps:
+    for line in steps:
         _add_step(frame, line)
+    hidden = len(view.steps) - len(steps)
+    if hidden:
+        frame.add_row("", Text(f"{hidden} model turns are not shown (--all)", style="dim"))
     if not view.steps:
         frame.add_row("", Text("no step was recorded", style="yellow"))
     frame.add_row("", "")
