@@ -1,0 +1,180 @@
+"""What a diff compares: the executed tool calls of a run, each with what alignment looks at.
+
+1. Calls that one model turn asked for share a rank: they are unordered.
+2. The kind of a tool is the declared one, else what either record says; where the records disagree,
+   the one with the gravest consequences (mutate, other, notify, lookup).
+3. A declared mask is a JSONPath; what it selects in the arguments or the result of the tool is not
+   compared. Masks under `*` hold for every tool.
+4. The ids by which the record itself knows a call (`call_id`, `operation_id`) are not compared,
+   also where they are passed under a name such as `idempotency_key`. Under any other name they are:
+   a key made from an order id must not hide the wrong order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import jsonpath
+
+from trackway.schema import StepKind
+from trackway_analyzer.diff.values import NOTHING, Leaf, Location, Mentions, leaves, mentions
+from trackway_analyzer.model import JsonValue, NotRecorded, Step, Trajectory
+
+ANY_TOOL: Final = "*"
+
+Masks = Mapping[str, Sequence[str]]
+Leaves = frozenset[tuple[Location, Leaf]]
+
+_CALL_ID: Final = re.compile(
+    r"idempoten|operation|request|call|correlation|dedup|token", re.IGNORECASE
+)
+_GRAVEST_FIRST: Final = (StepKind.MUTATE, StepKind.OTHER, StepKind.NOTIFY, StepKind.LOOKUP)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """One executed tool call."""
+
+    step: Step
+    rank: int
+    """Ordinal of the call's parallel group."""
+    tool: str
+    kind: str | None
+    content: str = field(repr=False)
+    """The whole call as text: a fixed order for calls that have none."""
+    masked: frozenset[Location] = field(repr=False)
+    """Places in the arguments that are not compared."""
+    masked_result: frozenset[Location] = field(repr=False)
+    argument_leaves: Leaves | None = field(repr=False)
+    """None: the arguments are not recorded."""
+    given: Mentions = field(repr=False)
+    """Identifiers and numbers of the arguments."""
+    answered: Mentions = field(repr=False)
+    """Identifiers and numbers of the result."""
+
+    @property
+    def may_mutate(self) -> bool:
+        """Whether the call changes data as far as anybody said."""
+        return self.kind not in (StepKind.LOOKUP, StepKind.NOTIFY)
+
+    @property
+    def number(self) -> int:
+        """The step as a person counts it, from 1."""
+        return self.step.number
+
+
+class Masked:
+    """Declared masks, compiled. Raises ValueError for a path that is no JSONPath."""
+
+    def __init__(self, masks: Masks | None) -> None:
+        self._queries = {
+            tool: [compiled_path(path) for path in paths] for tool, paths in (masks or {}).items()
+        }
+
+    def places(self, tool: str, value: JsonValue | NotRecorded) -> frozenset[Location]:
+        """Locations of a value of this tool that are not compared."""
+        if isinstance(value, NotRecorded) or not self._queries:
+            return frozenset()
+        queries = [*self._queries.get(tool, ()), *self._queries.get(ANY_TOOL, ())]
+        return frozenset(location for query in queries for location in selected(query, value))
+
+
+def compiled_path(path: str) -> jsonpath.JSONPath:
+    """Compile an RFC 9535 path; raises ValueError that quotes it."""
+    try:
+        compiled = jsonpath.compile(path)
+    except jsonpath.JSONPathError as error:
+        raise ValueError(f"expected a JSONPath such as $.id, found {path!r}: {error}") from error
+    if not isinstance(compiled, jsonpath.JSONPath):
+        raise ValueError(f"expected one JSONPath, found the compound {path!r}")
+    return compiled
+
+
+def selected(query: jsonpath.JSONPath, value: JsonValue | NotRecorded) -> list[Location]:
+    """Locations that a path selects in a value."""
+    if not isinstance(value, (Mapping, list)):
+        return []
+    return [tuple(match.parts) for match in query.finditer(value)]
+
+
+def kinds_of(
+    reference: Trajectory, candidate: Trajectory, declared: Mapping[str, str] | None
+) -> dict[str, str]:
+    """The kind of each tool of two runs; a tool that nobody classed is left out."""
+    said: dict[str, set[str]] = {}
+    for step in (*reference.tool_steps, *candidate.tool_steps):
+        if step.kind is not None:
+            said.setdefault(step.tool or "", set()).add(step.kind)
+    kinds = {tool: _gravest(kinds) for tool, kinds in said.items()}
+    for tool, kind in (declared or {}).items():
+        kinds[tool] = _checked_kind(tool, kind)
+    return kinds
+
+
+def _checked_kind(tool: str, kind: str) -> str:
+    if kind not in set(StepKind):
+        raise ValueError(
+            f"kinds[{tool!r}]: expected one of {[k.value for k in StepKind]}, found {kind!r}"
+        )
+    return str(kind)
+
+
+def _gravest(kinds: set[str]) -> str:
+    for kind in _GRAVEST_FIRST:
+        if kind in kinds:
+            return kind
+    return min(kinds)
+
+
+def calls_of(run: Trajectory, kinds: Mapping[str, str], masked: Masked) -> list[Call]:
+    """The executed tool calls of a run in order, those of one group in a fixed order."""
+    ranks: dict[int, int] = {}
+    calls = []
+    for step in run.tool_steps:
+        rank = ranks.setdefault(step.group, len(ranks))
+        calls.append(_call(step, rank, kinds, masked))
+    return sorted(calls, key=lambda call: (call.rank, call.content))
+
+
+def _call(step: Step, rank: int, kinds: Mapping[str, str], masked: Masked) -> Call:
+    tool = step.tool or ""
+    arguments, result = step.arguments, step.result
+    places = masked.places(tool, arguments) | _own_ids(step)
+    recorded = not isinstance(arguments, NotRecorded)
+    return Call(
+        step=step,
+        rank=rank,
+        tool=tool,
+        kind=kinds.get(tool),
+        content=f"{tool} {_text(arguments)} {step.ok} {_text(result)}",
+        masked=places,
+        masked_result=masked.places(tool, result),
+        argument_leaves=frozenset(leaves(arguments, places).items()) if recorded else None,
+        given=_given(step),
+        answered=NOTHING if isinstance(result, NotRecorded) else mentions(result),
+    )
+
+
+def _own_ids(step: Step) -> frozenset[Location]:
+    own = {("text", value) for value in (step.call_id, step.operation_id) if value}
+    if not own or isinstance(step.arguments, NotRecorded):
+        return frozenset()
+    found = leaves(step.arguments).items()
+    return frozenset(at for at, leaf in found if leaf in own and _CALL_ID.search(str(at[-1:])))
+
+
+def _given(step: Step) -> Mentions:
+    found = NOTHING if isinstance(step.arguments, NotRecorded) else mentions(step.arguments)
+    entities = frozenset(ref.partition(":")[2] or ref for ref in step.entity_refs)
+    return Mentions(found.identifiers | entities, found.numbers)
+
+
+def _text(value: JsonValue | NotRecorded) -> str:
+    return (
+        repr(value)
+        if isinstance(value, NotRecorded)
+        else repr(sorted(leaves(value).items(), key=repr))
+    )
