@@ -1,1 +1,71 @@
+"""Dialects: what each instrumentor calls things, as tables of keys.
 
+`KNOWN` is the order in which a span is tried. The first dialect that knows a span is primary and
+gives the row's `source`; later ones fill what is missing. Adding a dialect is one file with its
+table and one line here.
+
+A span that no dialect knows keeps all its attributes, has operation `other` and source `UNKNOWN`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from trackway_analyzer.dialects.common import COMMON
+from trackway_analyzer.dialects.dialect import Dialect, Fields, Marks, read_span
+from trackway_analyzer.dialects.native import NATIVE, left_over
+from trackway_analyzer.dialects.openinference import OPENINFERENCE
+from trackway_analyzer.dialects.openllmetry import OPENLLMETRY
+from trackway_analyzer.dialects.otel_genai import OTEL_GENAI
+from trackway_analyzer.spans import Attributes, RawSpan
+
+KNOWN: Final[tuple[Dialect, ...]] = (
+    NATIVE,
+    OPENINFERENCE,
+    OPENLLMETRY,
+    OTEL_GENAI,
+)
+
+UNKNOWN: Final = "unknown"
+"""Source of a span that no dialect knows. A run made of such spans alone has the gap
+`unknown_dialect`."""
+
+
+def named(name: str) -> Dialect:
+    """Return a dialect by name. Raises ValueError that lists the known names."""
+    for dialect in KNOWN:
+        if dialect.name == name:
+            return dialect
+    raise ValueError(f"no dialect {name!r}; known: {', '.join(d.name for d in KNOWN)}")
+
+
+def order(forced: str | None) -> Sequence[Dialect]:
+    """Return the dialects in the order they are tried; a forced one comes first."""
+    if forced is None:
+        return KNOWN
+    first = named(forced)
+    return (first, *(dialect for dialect in KNOWN if dialect is not first))
+
+
+def typed_columns(
+    span: RawSpan, dialects: Sequence[Dialect] = KNOWN
+) -> tuple[dict[str, Any], Attributes]:
+    """Return a span's typed columns and the attributes to store beside them."""
+    typed = read_span(span, dialects, COMMON, UNKNOWN)
+    if typed["source"] == NATIVE.name:
+        return typed, left_over(span, typed)
+    return typed, span.attributes
+
+
+__all__ = [
+    "COMMON",
+    "KNOWN",
+    "UNKNOWN",
+    "Dialect",
+    "Fields",
+    "Marks",
+    "named",
+    "order",
+    "typed_columns",
+]

@@ -1,0 +1,158 @@
+"""Raw values of one span to the typed columns of the span table: one form, whatever the dialect.
+
+1. Tool spans: `arguments` and `result` as canonical JSON out of their wrappers; what the wrapper
+   knows (call id, tool, failure) fills the columns that are still empty.
+2. Model spans: `input` and `output` as JSON lists of messages in the one form of `messages`.
+   Agent, workflow and root spans: `input` and `output` as plain text, the last user and assistant
+   message. Other spans keep them in `attributes` only.
+3. Retrieval spans: `arguments` is `{"query": ...}`, `result` the documents.
+4. A span failed if its status is ERROR, or it has an `error.type`, or the dialect found an error
+   flag, or the result's wrapper says so. `error_type` is set on failed spans and on no others:
+   `error.type`, else the exception event's type, else `tool_error` or `_OTHER`, without its module.
+   `error_message`: the status description (after the exception's message if it is a traceback),
+   the exception's message, what the dialect found, the text of a failed result.
+5. A value that cannot be written within the bounds becomes null and is named in `truncated`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from trackway.schema import Operation
+from trackway_analyzer.dialects import tool_values
+from trackway_analyzer.dialects.messages import canonical_messages, plain_text
+from trackway_analyzer.dialects.values import (
+    finish_reasons,
+    integer,
+    is_placeholder,
+    names,
+    number,
+    short_type,
+    text,
+    truth,
+)
+from trackway_analyzer.json_text import UnencodableError, canonical, compact
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.spans import RawSpan
+
+TOOL_ERROR: Final = "tool_error"
+"""Error type of a call whose result says that it failed; the MCP convention's value."""
+OTHER_ERROR: Final = "_OTHER"
+"""Error type where nothing names one; the OpenTelemetry convention's value."""
+
+Typed = dict[str, Any]
+
+_integer32 = partial(integer, bits=32)
+_SIMPLE: Final[dict[str, Callable[[JsonValue], Any]]] = {
+    "trial": _integer32,
+    "seed": integer,
+    "step_index": _integer32,
+    "attempt": _integer32,
+    "ok": truth,
+    "entity_refs": names,
+    "finish_reasons": finish_reasons,
+    "tokens_in": integer,
+    "tokens_out": integer,
+    "tokens_cache_read": integer,
+    "tokens_cache_write": integer,
+    "tokens_reasoning": integer,
+    "cost": number,
+    "truncated": names,
+    "redacted": names,
+}
+_TRACEBACK = "Traceback (most recent call last)"
+_TEXT_OPERATIONS = frozenset([Operation.AGENT, Operation.WORKFLOW])
+
+
+def normalised(span: RawSpan, operation: Operation, found: dict[str, Any]) -> Typed:
+    """Return the typed columns for what the dialects found."""
+    typed: Typed = {"operation": operation.value}
+    for column, value in found.items():
+        if column not in _OWN_RULE:
+            typed[column] = _SIMPLE.get(column, text)(value)
+    failed = bool(found.get("failed"))
+    if operation is Operation.TOOL:
+        failed = _tool(typed, found) or failed
+    elif operation is Operation.LLM:
+        _put(typed, "input", found, partial(_messages, role="user"))
+        _put(typed, "output", found, partial(_messages, role="assistant"))
+    elif operation is Operation.RETRIEVAL:
+        _put(typed, "arguments", found, _query)
+        _put(typed, "result", found, lambda value: canonical(tool_values.decoded(value)))
+    elif operation in _TEXT_OPERATIONS or span.parent_span_id is None:
+        _put(typed, "input", found, partial(plain_text, role="user"))
+        _put(typed, "output", found, partial(plain_text, role="assistant"))
+    _error(typed, span, found, failed)
+    return typed
+
+
+_OWN_RULE = frozenset(
+    ["arguments", "result", "input", "output", "error_type", "error_message", "failed"]
+)
+
+
+def _put(typed: Typed, column: str, found: dict[str, Any], form: Callable[[Any], Any]) -> None:
+    value = found.get(column)
+    if value is None:
+        return
+    try:
+        typed[column] = form(value)
+    except UnencodableError:
+        typed["truncated"] = [*(typed.get("truncated") or ()), column]
+
+
+def _tool(typed: Typed, found: dict[str, Any]) -> bool:
+    """Fill the columns of a tool span; True where the result says that the call failed."""
+    call_id = None
+
+    def arguments(value: JsonValue) -> str:
+        nonlocal call_id
+        unwrapped = tool_values.arguments(value)
+        call_id = unwrapped.call_id
+        return canonical(unwrapped.value)
+
+    if found.get("arguments") != "N/A":
+        _put(typed, "arguments", found, arguments)
+    outcome = tool_values.Result(None)
+
+    def result(value: JsonValue) -> str:
+        nonlocal outcome
+        outcome = tool_values.result(value)
+        return canonical(outcome.value)
+
+    _put(typed, "result", found, result)
+    typed["tool"] = typed.get("tool") or outcome.tool
+    typed["tool_call_id"] = typed.get("tool_call_id") or outcome.call_id or call_id
+    if outcome.failed and not found.get("error_message") and isinstance(outcome.value, str):
+        found["error_message"] = outcome.value
+    if outcome.failed:
+        found.setdefault("error_type", TOOL_ERROR)
+    return outcome.failed
+
+
+def _messages(value: JsonValue, role: str) -> str | None:
+    messages = canonical_messages(value, role)
+    return None if messages is None else compact(messages)
+
+
+def _query(value: JsonValue) -> str:
+    return canonical({"query": value})
+
+
+def _error(typed: Typed, span: RawSpan, found: dict[str, Any], failed: bool) -> None:
+    named = short_type(found.get("error_type"))
+    if not (failed or named or span.status == "ERROR"):
+        return
+    exception = next((event for event in span.events if event.name == "exception"), None)
+    described = exception.attributes if exception is not None else {}
+    typed["error_type"] = named or short_type(described.get("exception.type")) or OTHER_ERROR
+    messages = [span.status_message, described.get("exception.message")]
+    if span.status_message and _TRACEBACK in span.status_message:
+        messages.reverse()
+    for message in messages:
+        if isinstance(message, str) and message and not is_placeholder(message):
+            typed["error_message"] = message
+            return
+    typed["error_message"] = text(found.get("error_message"))

@@ -1,0 +1,152 @@
+"""Places where a value stands that is no single attribute: numbered keys, events, several keys.
+
+Each function returns a function of the span, to be named in a dialect's table of fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from trackway_analyzer.dialects.values import json_of
+from trackway_analyzer.json_text import parsed
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.spans import RawSpan
+
+Look = Callable[[RawSpan], JsonValue]
+
+
+def span_name(span: RawSpan) -> JsonValue:
+    """The span's name: says what a span is called where no attribute does, never what it is."""
+    return span.name
+
+
+def numbered(prefix: str) -> Look:
+    """A list flattened into keys: `llm.input_messages.0.message.role`.
+
+    Indices may be sparse and start anywhere; only their order counts.
+    """
+    start = prefix + "."
+    skip = len(start)
+
+    def look(span: RawSpan) -> JsonValue:
+        found: dict[str, Any] = {}
+        for key, value in span.attributes.items():
+            if key.startswith(start):
+                _insert(found, key[skip:].split("."), value)
+        return _nested(found) if found else None
+
+    return look
+
+
+_MAX_PATH = 16
+
+
+def _insert(tree: dict[str, Any], path: list[str], value: JsonValue) -> None:
+    for name in path[: min(len(path), _MAX_PATH) - 1]:
+        inner = tree.get(name)
+        if not isinstance(inner, dict):
+            inner = tree[name] = {}
+        tree = inner
+    if not isinstance(tree.get(path[-1]), dict):
+        tree[path[-1]] = value
+
+
+def _nested(tree: dict[str, Any]) -> JsonValue:
+    values = {name: _nested(v) if isinstance(v, dict) else v for name, v in tree.items()}
+    if values and all(name.isdecimal() and len(name) < 10 for name in values):
+        return [values[name] for name in sorted(values, key=int)]
+    return values
+
+
+def event(names: str | frozenset[str], key: str) -> Look:
+    """An attribute of the first span event of this name."""
+    known = frozenset([names]) if isinstance(names, str) else names
+
+    def look(span: RawSpan) -> JsonValue:
+        for item in span.events:
+            if item.name in known and key in item.attributes:
+                return item.attributes[key]
+        return None
+
+    return look
+
+
+def message_events(roles: Mapping[str, str]) -> Look:
+    """Messages that stand in span events, one event a message: event name to role."""
+
+    def look(span: RawSpan) -> JsonValue:
+        found = [
+            _event_message(item.attributes, roles[item.name])
+            for item in span.events
+            if item.name in roles
+        ]
+        return found or None
+
+    return look
+
+
+def _event_message(attributes: Mapping[str, JsonValue], role: str) -> JsonValue:
+    body = json_of(attributes.get("body"))
+    fields = {**attributes, **body} if isinstance(body, dict) else dict(attributes)
+    inner = json_of(fields.get("message"))
+    if isinstance(inner, dict):
+        fields |= inner
+    elif inner is not None:
+        fields["content"] = inner
+    fields["content"] = json_of(fields.get("content"))
+    fields["tool_calls"] = json_of(fields.get("tool_calls"))
+    if role == "tool" and "id" in fields:
+        fields.setdefault("tool_call_id", fields["id"])
+    return {"role": role} | {
+        k: v for k, v in fields.items() if k in _MESSAGE_KEYS and v is not None
+    }
+
+
+_MESSAGE_KEYS = frozenset(["role", "content", "tool_calls", "tool_call_id", "name"])
+
+
+def after_system(system_key: str, *look_for: str | Look) -> Look:
+    """Messages with the separately recorded system instructions before them."""
+
+    def look(span: RawSpan) -> JsonValue:
+        messages = next((v for item in look_for if (v := _value(span, item)) is not None), None)
+        system = json_of(span.attributes.get(system_key))
+        if messages is None or system is None:
+            return messages
+        parts = system if isinstance(system, list) else [{"type": "text", "content": system}]
+        following = json_of(messages)
+        following = following if isinstance(following, list) else [following]
+        return [{"role": "system", "parts": parts}, *following]
+
+    return look
+
+
+def _value(span: RawSpan, source: str | Look) -> JsonValue:
+    return span.attributes.get(source) if isinstance(source, str) else source(span)
+
+
+def text_or_json(key: str, mime_key: str) -> Look:
+    """A value that is JSON if its MIME type says so or it looks like an object; else bare text."""
+
+    def look(span: RawSpan) -> JsonValue:
+        value = span.attributes.get(key)
+        if not isinstance(value, str) or span.attributes.get(mime_key) == "application/json":
+            return value
+        return value if value.lstrip()[:1] in ("{", "[") else {"input": value}
+
+    return look
+
+
+def no_schema(value: JsonValue) -> JsonValue:
+    """Return a value that holds arguments; None where it is the description of a tool's parameters.
+
+    `tool.parameters` holds the one or the other, depending on who wrote it.
+    """
+    decoded = parsed(value) if isinstance(value, str) else value
+    if not isinstance(decoded, dict):
+        return value
+    if isinstance(decoded.get("properties"), dict) or decoded.get("type") == "object":
+        return None
+    described = [isinstance(item, dict) and "type" in item for item in decoded.values()]
+    return None if described and all(described) else value

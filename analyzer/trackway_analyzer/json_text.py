@@ -1,0 +1,122 @@
+"""JSON texts: read whatever claims to be one, write one form.
+
+1. `parsed` returns the value of a text that is JSON, and the text itself where it is none. It never
+   raises. Integers of any length stay exact, NaN and the infinities become strings.
+2. `canonical` writes keys sorted, no spaces, numbers as Python's `json` writes them, as the
+   recorder does: two equal values are equal texts. `compact` keeps the order of keys and is
+   quicker.
+3. What cannot be written (too deep, no JSON type) raises `UnencodableError`; callers drop the value
+   and say so.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+from typing import Any, Final
+
+import orjson
+
+from trackway_analyzer.model import JsonValue
+
+MAX_PARSED: Final = 64 * 1024 * 1024
+"""Longest text that is looked into, in characters."""
+MAX_LITERAL: Final = 64 * 1024
+"""Longest text that is tried as a Python literal."""
+MAX_DEPTH: Final = 200
+"""Deepest nesting that is written."""
+
+_OPENERS = frozenset('{["-0123456789tfnNI')
+_DIGITS_TO_ZERO = bytes(0x30 if 0x30 <= code <= 0x39 else 0x20 for code in range(256))
+_LONG_INTEGER = b"0" * 19
+_OPERATOR_RUN = re.compile(r"[-+~]{9}")
+_encode_sorted = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+).encode
+
+
+class UnencodableError(ValueError):
+    """A value that has no JSON text within the bounds."""
+
+
+def parsed(text: str) -> JsonValue:
+    """Return the value of a JSON text, or the text where it is no JSON."""
+    start = text.lstrip()[:1]
+    if start not in _OPENERS or not start or len(text) > MAX_PARSED:
+        return text
+    try:
+        raw = text.encode()
+    except UnicodeEncodeError:
+        return text
+    if _LONG_INTEGER not in raw.translate(_DIGITS_TO_ZERO):
+        try:
+            return orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            if start not in '{["NI-':
+                return text
+    return _parsed_slowly(text)
+
+
+def _parsed_slowly(text: str) -> JsonValue:
+    """As `parsed`, for what orjson refuses (NaN, lone surrogates) or rounds (long integers)."""
+    try:
+        return plain(json.loads(text, parse_constant=str))
+    except (ValueError, RecursionError, UnencodableError):
+        return text
+
+
+def parsed_literal(text: str) -> JsonValue:
+    """Return the value of a Python literal (`{'city': 'Paris'}`), or the text where it is none."""
+    start = text.lstrip()[:1]
+    if not start or start not in "{[(" or len(text) > MAX_LITERAL or _OPERATOR_RUN.search(text):
+        return text
+    try:
+        return plain(ast.literal_eval(text.strip()))
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError, UnencodableError):
+        return text
+
+
+def canonical(value: JsonValue) -> str:
+    """Write a value with sorted keys and no spaces. Raises UnencodableError."""
+    try:
+        return _encode_sorted(value)
+    except (TypeError, ValueError, RecursionError):
+        return _encode_sorted(plain(value))
+
+
+def compact(value: JsonValue) -> str:
+    """Write a value in its own key order. Raises UnencodableError."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:
+        return json.dumps(plain(value), separators=(",", ":"), ensure_ascii=False)
+
+
+def plain(value: Any, depth: int = 0) -> JsonValue:
+    """Return a value made of JSON types only. Raises UnencodableError beyond `MAX_DEPTH`."""
+    if depth > MAX_DEPTH:
+        raise UnencodableError(f"nested deeper than {MAX_DEPTH}")
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, dict):
+        return {clean(str(key)): plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item, depth + 1) for item in value]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return clean(str(value))
+
+
+def clean(text: str) -> str:
+    """Replace lone surrogates, which UTF-8 cannot hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
+    return text

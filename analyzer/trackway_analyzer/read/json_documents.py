@@ -1,0 +1,196 @@
+"""JSON documents out of a stream: one document, or one a line, whatever the file is called.
+
+1. If the first line is JSON by itself, every line is a document; else the whole file is one; else
+   the lines that are JSON are documents.
+2. A line that is no JSON costs that line. A last line without its end is a file whose writer died.
+3. A line longer than `MAX_DOCUMENT`, or nested deeper than the parser follows (1,024), is put
+   aside.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+import orjson
+
+from trackway_analyzer.json_text import UnencodableError, plain
+from trackway_analyzer.read.byte_stream import (
+    BrokenCompressionError,
+    ByteStream,
+    DecompressionRatioError,
+    TruncatedStreamError,
+)
+from trackway_analyzer.read.quarantine import Quarantine, Reason
+
+MAX_DOCUMENT: Final = 512 * 1024 * 1024
+_BOM = b"\xef\xbb\xbf"
+
+Located = tuple[int, Any]
+"""A document with the byte offset at which it begins."""
+
+
+def documents(stream: ByteStream, quarantine: Quarantine) -> Iterator[Located]:
+    """Return the documents of a stream; what is none goes to the quarantine."""
+    lines = _Lines(stream, quarantine)
+    first = lines.next()
+    while first is not None and not first[1].strip():
+        first = lines.next()
+    if first is None:
+        if not lines.broken:
+            quarantine.add(Reason.EMPTY_FILE, "the file is empty")
+        return
+    offset, line = first
+    line = line.removeprefix(_BOM)
+    document = _loaded(line)
+    if isinstance(document, _NotJson) and document.may_go_on:
+        second = lines.next()
+        if second is not None and isinstance(_loaded(second[1]), _NotJson):
+            yield from _whole(offset, line + second[1], lines, quarantine)
+            return
+        yield from _one(offset, line, document, quarantine, last=second is None)
+        following = second
+    else:
+        yield from _one(offset, line, document, quarantine, last=lines.ended)
+        following = lines.next()
+    while following is not None:
+        offset, line = following
+        following = lines.next()
+        if line.strip():
+            last = following is None and not line.endswith(b"\n")
+            yield from _one(offset, line, _loaded(line), quarantine, last=last)
+
+
+def _whole(offset: int, head: bytes, lines: _Lines, quarantine: Quarantine) -> Iterator[Located]:
+    """Read the rest as one document; where that fails, every line for itself."""
+    text = head + lines.rest()
+    document = _loaded(text)
+    if not isinstance(document, _NotJson):
+        yield offset, document
+        return
+    found = []
+    position, broken = offset, 0
+    for line in text.splitlines(keepends=True):
+        part = _loaded(line) if line.lstrip()[:1] == b"{" else _NotJson("")
+        if isinstance(part, dict):
+            found.append((position, part))
+        elif line.strip():
+            broken += 1
+        position += len(line)
+    if not found or lines.broken:
+        reason = Reason.TRUNCATED_FILE if document.ends_early else Reason.NOT_A_TRACE
+        if not lines.broken:
+            quarantine.add(reason, f"no JSON: {document.why}", offset)
+        return
+    for _ in range(broken):
+        quarantine.add(Reason.BROKEN_LINE, "a line that is no JSON", offset)
+    yield from found
+
+
+def _one(
+    offset: int, line: bytes, document: Any, quarantine: Quarantine, *, last: bool
+) -> Iterator[Located]:
+    if not isinstance(document, _NotJson):
+        yield offset, document
+    elif document.too_deep:
+        quarantine.add(Reason.TOO_DEEP, "a line nested deeper than 1024", offset)
+    elif last and document.ends_early:
+        quarantine.add(Reason.TRUNCATED_FILE, "the last line ends in the middle", offset)
+    elif line.strip():
+        quarantine.add(Reason.BROKEN_LINE, "a line that is no JSON", offset)
+
+
+class _NotJson:
+    """Why a text is no JSON."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        self.too_deep = "depth" in why or "ecursion" in why or "nested" in why
+        self.ends_early = "unexpected end" in why or "EOF" in why or "nterminated" in why
+        self.may_go_on = not self.too_deep
+
+
+def _loaded(text: bytes) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        why = str(error)
+    if "depth" in why or "allocate memory" in why:
+        return _NotJson("depth limit" if "depth" in why else "unexpected end of data")
+    if "surrogate" not in why and b"NaN" not in text and b"Infinity" not in text:
+        return _NotJson(why)
+    try:
+        return plain(json.loads(text, parse_constant=str))
+    except (ValueError, RecursionError, UnencodableError):
+        return _NotJson(why)
+
+
+class _Lines:
+    """Lines of a stream with their offsets, in bounded memory."""
+
+    def __init__(self, stream: ByteStream, quarantine: Quarantine) -> None:
+        self._stream = stream
+        self._quarantine = quarantine
+        self._buffer = b""
+        self._at = 0
+        self._position = 0
+        self.ended = False
+        self.broken = False
+
+    def next(self) -> tuple[int, bytes] | None:
+        """Return the next line with its end mark; None at the end of the stream."""
+        offset = self._position
+        parts: list[bytes] = []
+        length = 0
+        while True:
+            end = self._buffer.find(b"\n", self._at) + 1
+            part = self._buffer[self._at : end or None]
+            length += len(part)
+            if length <= MAX_DOCUMENT:
+                parts.append(part)
+            else:
+                parts.clear()
+            self._at += len(part)
+            if end or not self._more():
+                break
+        self._position += length
+        if length > MAX_DOCUMENT:
+            detail = f"a line of more than {MAX_DOCUMENT} bytes"
+            self._quarantine.add(Reason.TOO_LARGE, detail, offset)
+            return offset, b"\n"
+        return (offset, b"".join(parts)) if length else None
+
+    def rest(self) -> bytes:
+        """Return everything that is left, up to the bound."""
+        parts = [self._buffer[self._at :]]
+        length = len(parts[0])
+        while self._more():
+            parts.append(self._buffer)
+            length += len(self._buffer)
+            if length > MAX_DOCUMENT:
+                self._stop(Reason.TOO_LARGE, f"a document of more than {MAX_DOCUMENT} bytes")
+                return b""
+        self._buffer, self._at = b"", 0
+        return b"".join(parts)
+
+    def _more(self) -> bool:
+        """Replace the buffer by the next bytes of the stream; False at its end."""
+        self._buffer, self._at = b"", 0
+        if self.ended:
+            return False
+        try:
+            self._buffer = self._stream.read()
+        except TruncatedStreamError as error:
+            self._stop(Reason.TRUNCATED_FILE, f"the compressed file ends early: {error}")
+        except DecompressionRatioError as error:
+            self._stop(Reason.DECOMPRESSION_RATIO, str(error))
+        except BrokenCompressionError as error:
+            self._stop(Reason.BROKEN_COMPRESSION, str(error))
+        else:
+            self.ended = not self._buffer
+        return bool(self._buffer)
+
+    def _stop(self, reason: Reason, detail: str) -> None:
+        self.ended = self.broken = True
+        self._quarantine.add(reason, detail, self._position)

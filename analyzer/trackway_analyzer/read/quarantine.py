@@ -1,0 +1,110 @@
+"""What could not be read, and why: a broken line, span or value costs itself, never the file.
+
+1. An entry names the file, the byte offset of the first case, the reason and how many there were.
+2. Reasons are few and fixed (`Reason`); `detail` says what was found.
+3. In strict mode the first entry raises `QuarantineError` instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import pyarrow as pa
+
+
+class Reason(StrEnum):
+    """Why something was put aside."""
+
+    BROKEN_LINE = "broken_line"
+    BROKEN_SPAN = "broken_span"
+    BROKEN_VALUE = "broken_value"
+    TOO_DEEP = "too_deep"
+    TOO_LARGE = "too_large"
+    DECOMPRESSION_RATIO = "decompression_ratio"
+    BROKEN_COMPRESSION = "broken_compression"
+    TRUNCATED_FILE = "truncated_file"
+    NO_START_TIME = "no_start_time"
+    NOT_A_TRACE = "not_a_trace"
+    EMPTY_FILE = "empty_file"
+    UNREADABLE = "unreadable"
+
+
+QUARANTINE_SCHEMA: pa.Schema = pa.schema(
+    [
+        pa.field("file", pa.string(), nullable=False),
+        ("offset", pa.int64()),  # in the decompressed file; null: the whole file
+        pa.field("reason", pa.string(), nullable=False),
+        ("detail", pa.string()),
+        pa.field("count", pa.int64(), nullable=False),
+    ]
+)
+
+
+class QuarantineError(ValueError):
+    """Strict mode met something that it would have put aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """One kind of loss in one file."""
+
+    file: str
+    reason: Reason
+    detail: str
+    offset: int | None = None
+    count: int = 1
+
+    def __str__(self) -> str:
+        place = self.file if self.offset is None else f"{self.file} at byte {self.offset}"
+        times = f" ({self.count} times)" if self.count > 1 else ""
+        return f"{place}: {self.reason}: {self.detail}{times}"
+
+
+class Quarantine:
+    """Collects the losses of one file; equal reasons are counted, not repeated."""
+
+    def __init__(self, file: str, *, strict: bool = False) -> None:
+        self.file = file
+        self._strict = strict
+        self._found: dict[tuple[Reason, str], Quarantined] = {}
+
+    def add(self, reason: Reason, detail: str, offset: int | None = None) -> None:
+        """Put one loss aside. Raises QuarantineError in strict mode."""
+        entry = Quarantined(self.file, reason, detail, offset)
+        if self._strict:
+            raise QuarantineError(str(entry))
+        key = (reason, detail if len(self._found) < _DETAILS else "others")
+        known = self._found.get(key)
+        if known is None:
+            self._found[key] = entry
+        else:
+            self._found[key] = Quarantined(
+                self.file, reason, known.detail, known.offset, known.count + 1
+            )
+
+    def take(self) -> tuple[Quarantined, ...]:
+        """Return what was collected since the last call."""
+        found = tuple(self._found.values())
+        self._found.clear()
+        return found
+
+
+_DETAILS = 100
+
+
+def quarantine_table(entries: tuple[Quarantined, ...] | list[Quarantined]) -> pa.Table:
+    """Return entries as a table."""
+    return pa.Table.from_pylist(
+        [
+            {
+                "file": entry.file,
+                "offset": entry.offset,
+                "reason": entry.reason.value,
+                "detail": entry.detail,
+                "count": entry.count,
+            }
+            for entry in entries
+        ],
+        schema=QUARANTINE_SCHEMA,
+    )

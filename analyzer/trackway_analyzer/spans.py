@@ -1,0 +1,148 @@
+"""One span as any reader hands it over, and the table that spans become.
+
+1. A `RawSpan` holds what the file said, decoded: ids in lower-case hex, times in ns, attributes as
+   JSON values. Nothing is interpreted; a dialect does that.
+2. A dialect fills the typed columns of a row (`typed`); everything that the span carried stays in
+   `attributes`, `events`, `links` and `resource`, so that no key is lost.
+3. Spans of the native dialect are stored as the recorder stores them: an attribute that its own
+   column holds exactly is not repeated in `attributes` (`trackway.schema.Column.attribute`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from trackway.schema import SCHEMA_VERSION, SPAN_COLUMNS, Trackway
+from trackway_analyzer.json_text import compact
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.tables import SPAN_SCHEMA, table_of
+
+Attributes = dict[str, JsonValue]
+
+
+class RawEvent(NamedTuple):
+    """A span event, or a log record that names the span."""
+
+    name: str
+    time: int | None
+    attributes: Attributes
+
+
+class RawLink(NamedTuple):
+    """A link to another span."""
+
+    trace_id: str
+    span_id: str
+    attributes: Attributes
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Who wrote a span: resource and instrumentation scope, shared by many spans."""
+
+    resource: Attributes = field(default_factory=dict)
+    scope: str | None = None
+    scope_version: str | None = None
+    resource_text: str = "{}"
+    """`resource` as JSON."""
+
+    @property
+    def service(self) -> str | None:
+        """The resource's `service.name`."""
+        name = self.resource.get("service.name")
+        return name if isinstance(name, str) else None
+
+
+class RawSpan(NamedTuple):
+    """One span before any dialect has read it."""
+
+    trace_id: str
+    span_id: str
+    name: str
+    start: int
+    origin: Origin
+    attributes: Attributes
+    parent_span_id: str | None = None
+    kind: str | None = None
+    end: int | None = None
+    status: str | None = None
+    status_message: str | None = None
+    events: tuple[RawEvent, ...] = ()
+    links: tuple[RawLink, ...] = ()
+    trace_state: str | None = None
+    flags: int | None = None
+    dropped_attributes: int | None = None
+    dropped_events: int | None = None
+    dropped_links: int | None = None
+
+
+CARRIED: Final = (
+    "trace_id",
+    "span_id",
+    "parent_span_id",
+    "name",
+    "kind",
+    "start",
+    "end",
+    "status",
+    "trace_state",
+    "flags",
+    "dropped_attributes",
+    "dropped_events",
+    "dropped_links",
+)
+"""Columns that a `RawSpan` fills by itself; the rest of the typed columns is a dialect's."""
+
+_OF_ORIGIN = ("service", "scope", "scope_version", "resource")
+_ENCODED = ("attributes", "events", "links", "schema_version")
+TYPED: Final = tuple(
+    column.name for column in SPAN_COLUMNS if column.name not in (*CARRIED, *_OF_ORIGIN, *_ENCODED)
+)
+"""Columns that a dialect fills, `source` among them."""
+
+
+class SpanRows:
+    """Spans on their way into a span table, column by column."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, list[Any]] = {name: [] for name in SPAN_SCHEMA.names}
+        self.bytes = 0
+        """Roughly what the rows weigh: length of their attribute texts."""
+
+    def __len__(self) -> int:
+        return len(self._columns["trace_id"])
+
+    def add(self, span: RawSpan, typed: Mapping[str, Any], attributes: Attributes) -> None:
+        """Append a span with its typed columns; `attributes`: what is stored beside them."""
+        columns, origin = self._columns, span.origin
+        for name in CARRIED:
+            columns[name].append(getattr(span, name))
+        for name in TYPED:
+            columns[name].append(typed.get(name))
+        columns["service"].append(origin.service)
+        columns["scope"].append(origin.scope)
+        columns["scope_version"].append(origin.scope_version)
+        columns["resource"].append(origin.resource_text)
+        text = compact(attributes)
+        self.bytes += len(text)
+        columns["attributes"].append(text)
+        columns["events"].append([_event_row(event) for event in span.events])
+        columns["links"].append([_link_row(link) for link in span.links])
+        version = span.attributes.get(Trackway.SCHEMA_VERSION)
+        columns["schema_version"].append(version if isinstance(version, str) else SCHEMA_VERSION)
+
+    def table(self) -> pa.Table:
+        """Return the span table of what was added."""
+        return table_of(SPAN_SCHEMA, self._columns, len(self))
+
+
+def _event_row(event: RawEvent) -> tuple[str, int | None, str]:
+    return event.name, event.time, compact(event.attributes)
+
+
+def _link_row(link: RawLink) -> tuple[str, str, str]:
+    return link.trace_id, link.span_id, compact(link.attributes)
