@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from trackway_analyzer.diff.severity import Level, What
+from trackway_analyzer.diff.terminal import Terminal
 from trackway_analyzer.diff.values import ABSENT, Absent
 from trackway_analyzer.model import JsonValue, Step
-
-Terminal = str | tuple[str, ...] | None
-"""The final action, several where a parallel group was last; None: there was none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
