@@ -130,8 +130,8 @@ class SpanRows:
         text = compact(attributes)
         self.bytes += len(text)
         columns["attributes"].append(text)
-        columns["events"].append([_event_row(event) for event in span.events])
-        columns["links"].append([_link_row(link) for link in span.links])
+        columns["events"].append([_event_row(event) for event in span.events] or None)
+        columns["links"].append([_link_row(link) for link in span.links] or None)
         version = span.attributes.get(Trackway.SCHEMA_VERSION)
         columns["schema_version"].append(version if isinstance(version, str) else SCHEMA_VERSION)
 

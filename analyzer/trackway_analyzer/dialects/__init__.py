@@ -10,11 +10,12 @@ A span that no dialect knows keeps all its attributes, has operation `other` and
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from trackway_analyzer.dialects.common import COMMON
 from trackway_analyzer.dialects.dialect import Dialect, Fields, Marks, read_span
-from trackway_analyzer.dialects.native import NATIVE, left_over
+from trackway_analyzer.dialects.native import NATIVE, native_columns
 from trackway_analyzer.dialects.openinference import OPENINFERENCE
 from trackway_analyzer.dialects.openllmetry import OPENLLMETRY
 from trackway_analyzer.dialects.otel_genai import OTEL_GENAI
@@ -41,21 +42,21 @@ def named(name: str) -> Dialect:
 
 
 def order(forced: str | None) -> Sequence[Dialect]:
-    """Return the dialects in the order they are tried; a forced one comes first."""
+    """Return the dialects in the order they are tried; a forced one comes first and knows all."""
     if forced is None:
         return KNOWN
     first = named(forced)
-    return (first, *(dialect for dialect in KNOWN if dialect is not first))
+    others = (dialect for dialect in KNOWN if dialect is not first)
+    return (first if first is NATIVE else replace(first, marks=Marks(all=True)), *others)
 
 
 def typed_columns(
     span: RawSpan, dialects: Sequence[Dialect] = KNOWN
 ) -> tuple[dict[str, Any], Attributes]:
     """Return a span's typed columns and the attributes to store beside them."""
-    typed = read_span(span, dialects, COMMON, UNKNOWN)
-    if typed["source"] == NATIVE.name:
-        return typed, left_over(span, typed)
-    return typed, span.attributes
+    if dialects[0] is NATIVE and NATIVE.marks.fit(span):
+        return native_columns(span)
+    return read_span(span, dialects, COMMON, UNKNOWN), span.attributes
 
 
 __all__ = [

@@ -5,7 +5,7 @@
 2. Model spans: `input` and `output` as JSON lists of messages in the one form of `messages`.
    Agent, workflow and root spans: `input` and `output` as plain text, the last user and assistant
    message. Other spans keep them in `attributes` only.
-3. Retrieval spans: `arguments` is `{"query": ...}`, `result` the documents.
+3. Retrieval spans: `input` is `{"query": ...}`, `output` the documents, as canonical JSON.
 4. A span failed if its status is ERROR, or it has an `error.type`, or the dialect found an error
    flag, or the result's wrapper says so. `error_type` is set on failed spans and on no others:
    `error.type`, else the exception event's type, else `tool_error` or `_OTHER`, without its module.
@@ -79,8 +79,8 @@ def normalised(span: RawSpan, operation: Operation, found: dict[str, Any]) -> Ty
         _put(typed, "input", found, partial(_messages, role="user"))
         _put(typed, "output", found, partial(_messages, role="assistant"))
     elif operation is Operation.RETRIEVAL:
-        _put(typed, "arguments", found, _query)
-        _put(typed, "result", found, lambda value: canonical(tool_values.decoded(value)))
+        _put(typed, "input", found, lambda value: canonical({"query": value}))
+        _put(typed, "output", found, lambda value: canonical(tool_values.decoded(value)))
     elif operation in _TEXT_OPERATIONS or span.parent_span_id is None:
         _put(typed, "input", found, partial(plain_text, role="user"))
         _put(typed, "output", found, partial(plain_text, role="assistant"))
@@ -135,10 +135,6 @@ def _tool(typed: Typed, found: dict[str, Any]) -> bool:
 def _messages(value: JsonValue, role: str) -> str | None:
     messages = canonical_messages(value, role)
     return None if messages is None else compact(messages)
-
-
-def _query(value: JsonValue) -> str:
-    return canonical({"query": value})
 
 
 def _error(typed: Typed, span: RawSpan, found: dict[str, Any], failed: bool) -> None:

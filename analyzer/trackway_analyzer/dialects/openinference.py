@@ -67,8 +67,7 @@ OPENINFERENCE: Final = Dialect(
         },
         Operation.AGENT: {"agent": ("agent.name", span_name)},
         Operation.RETRIEVAL: {
-            "arguments": ("input.value",),
-            "result": (numbered("retrieval.documents"), "output.value"),
+            "output": (numbered("retrieval.documents"), "output.value"),
         },
     },
 )

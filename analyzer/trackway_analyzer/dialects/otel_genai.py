@@ -108,8 +108,8 @@ OTEL_GENAI: Final = Dialect(
             "agent": (GenAI.WORKFLOW_NAME,),
         },
         Operation.RETRIEVAL: {
-            "arguments": (GenAI.RETRIEVAL_QUERY,),
-            "result": (GenAI.RETRIEVAL_DOCUMENTS,),
+            "input": (GenAI.RETRIEVAL_QUERY,),
+            "output": (GenAI.RETRIEVAL_DOCUMENTS,),
         },
     },
 )

@@ -45,9 +45,9 @@ def read(
     forced = None if format is None else detect.checked(format)
     table = _as_table(source)
     if table is not None:
-        return iter([SpanBatch(span_table(table, known), ())])
+        return iter([SpanBatch(span_table(table, known), quarantine_table())])
     if isinstance(source, Sequence) and source and is_live_span(source[0]):
-        return iter([SpanBatch(converted(live_spans(source), known), ())])
+        return iter([SpanBatch(converted(live_spans(source), known), quarantine_table())])
     return _read_files(list(files(source)), known, forced, strict=strict)
 
 
@@ -72,7 +72,7 @@ def _read_files(
         try:
             if (forced or _format_of(path)) == "parquet":
                 for table in _parquet(path, known, quarantine):
-                    yield SpanBatch(table, ())
+                    yield SpanBatch(table, quarantine_table())
             else:
                 yield from _json(path, gathering, quarantine)
         except OSError as error:

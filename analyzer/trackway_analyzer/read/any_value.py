@@ -4,7 +4,7 @@
    bool, int, float, list, object; the empty value `{}` becomes null. snake_case names are taken
    too.
 2. What JSON cannot hold keeps its OTLP form as an object: `{"bytesValue": "aGk="}`,
-   `{"doubleValue": "NaN"}`.
+   `{"doubleValue": "NaN"}` (the tags of `trackway.schema`).
 3. A value deeper than `MAX_DEPTH` or of no known form raises `BrokenValueError`; it costs that
    value.
 4. A key that comes twice keeps the last value, as the SDKs do.
@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from trackway.schema import BYTES_TAG, FLOAT_TAG, MAP_TAG
 from trackway_analyzer.model import JsonValue
 
 MAX_DEPTH: Final = 64
@@ -125,7 +126,12 @@ def _double(content: Any, _depth: int) -> JsonValue:
         number = float(content)
     except (TypeError, ValueError, OverflowError):
         raise BrokenValueError(f"doubleValue is no number: {_kind(content)}") from None
-    return number if math.isfinite(number) else {"doubleValue": _NOT_FINITE.get(number, "NaN")}
+    return finite(number)
+
+
+def finite(number: float) -> JsonValue:
+    """Return a number that JSON has, or its tagged form."""
+    return number if math.isfinite(number) else {FLOAT_TAG: _NOT_FINITE.get(number, "NaN")}
 
 
 _NOT_FINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
@@ -141,7 +147,15 @@ def _kvlist(content: Any, depth: int) -> JsonValue:
         if not isinstance(pair, dict) or not isinstance(pair.get("key"), str):
             raise BrokenValueError("a kvlistValue pair without a key")
         decoded[pair["key"]] = any_value(pair.get("value") or {}, depth + 1)
-    return decoded
+    return untagged(decoded)
+
+
+def untagged(mapping: dict[str, JsonValue]) -> JsonValue:
+    """Return a mapping so that it cannot be taken for a tagged value."""
+    return {MAP_TAG: mapping} if len(mapping) == 1 and not _TAGS.isdisjoint(mapping) else mapping
+
+
+_TAGS = frozenset([BYTES_TAG, FLOAT_TAG, MAP_TAG])
 
 
 def _values(content: Any, name: str) -> list[Any]:
@@ -158,7 +172,7 @@ def _values(content: Any, name: str) -> list[Any]:
 def _bytes(content: Any, _depth: int) -> JsonValue:
     if not isinstance(content, str):
         raise BrokenValueError(f"bytesValue must be base64 text, found {_kind(content)}")
-    return {"bytesValue": content}
+    return {BYTES_TAG: content}
 
 
 _FORMS = {

@@ -6,12 +6,13 @@ Anything with the attributes of OpenTelemetry's `ReadableSpan` will do; nothing 
 from __future__ import annotations
 
 import base64
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from trackway.schema import BYTES_TAG
 from trackway_analyzer.json_text import UnencodableError, compact, plain
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.read.any_value import finite, untagged
 from trackway_analyzer.spans import Attributes, Origin, RawEvent, RawLink, RawSpan
 
 
@@ -71,10 +72,10 @@ def _raw(span: Any, origin: Origin) -> RawSpan:
             for link in getattr(span, "links", None) or ()
         ),
         trace_state=state.to_header() or None if state is not None else None,
-        flags=256 | (512 if parent is not None and parent.is_remote else 0),
-        dropped_attributes=getattr(span, "dropped_attributes", None),
-        dropped_events=getattr(span, "dropped_events", None),
-        dropped_links=getattr(span, "dropped_links", None),
+        flags=context.trace_flags | 256 | (512 if parent is not None and parent.is_remote else 0),
+        dropped_attributes=getattr(span, "dropped_attributes", None) or None,
+        dropped_events=getattr(span, "dropped_events", None) or None,
+        dropped_links=getattr(span, "dropped_links", None) or None,
     )
 
 
@@ -91,11 +92,11 @@ def _attributes(attributes: Mapping[str, Any] | None) -> Attributes:
 def _value(value: Any) -> JsonValue:
     """As `any_value` would decode what the OTLP exporter writes of it."""
     if isinstance(value, bytes):
-        return {"bytesValue": base64.b64encode(value).decode()}
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"doubleValue": {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")}
+        return {BYTES_TAG: base64.b64encode(value).decode()}
+    if isinstance(value, float):
+        return finite(value)
     if isinstance(value, Mapping):
-        return {str(key): _value(item) for key, item in value.items()}
+        return untagged({str(key): _value(item) for key, item in value.items()})
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_value(item) for item in value]
     return plain(value)

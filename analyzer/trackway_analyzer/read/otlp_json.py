@@ -82,7 +82,10 @@ def spans_of(
             scope = part.get("scope") or part.get("instrumentationLibrary") or {}
             scope = scope if isinstance(scope, dict) else {}
             origin = Origin(
-                resource, _text(scope.get("name")), _text(scope.get("version")), resource_text
+                resource,
+                _text(scope.get("name")) or None,
+                _text(scope.get("version")) or None,
+                resource_text,
             )
             spans = part.get("spans")
             for item in spans if isinstance(spans, list) else ():
@@ -252,7 +255,7 @@ def _count(value: Any) -> int | None:
         count = int(value)
     except (TypeError, ValueError, OverflowError):
         return None
-    return count if 0 <= count < 2**31 else None
+    return count if 0 < count < 2**31 else None
 
 
 def _text(value: Any) -> str | None:

@@ -1,7 +1,8 @@
 """Span tables that come as Arrow: Parquet files, data frames, Arrow tables.
 
 1. Columns are taken by name; one that is missing (an older schema) is null, one that is not known
-   is left out. Without ids, name and start it is no span table, and is refused with what it has.
+   is left out. The service of a partitioned file stands in its footer. Without ids, name and
+   start it is no span table, and is refused with what it has.
 2. Rows whose `source` is set were read by a dialect before: they pass through as they are.
 3. Rows whose `source` is null are raw: they become raw spans again, attributes put back from their
    columns, and a dialect reads them.
@@ -26,6 +27,7 @@ from trackway_analyzer.tables import SPAN_SCHEMA
 
 REQUIRED: Final = ("trace_id", "span_id", "name", "start")
 ROWS: Final = 65_536
+_SERVICE: Final = b"trackway.service"
 
 
 class ForeignTableError(ValueError):
@@ -40,8 +42,13 @@ def parquet_tables(path: str, known: Sequence[Dialect]) -> Iterator[pa.Table]:
     with pq.ParquetFile(path) as file:
         _refuse_foreign(file.schema_arrow.names)
         names = [name for name in file.schema_arrow.names if name in SPAN_SCHEMA.names]
+        service = (file.schema_arrow.metadata or {}).get(_SERVICE)
         for batch in file.iter_batches(batch_size=ROWS, columns=names):
-            yield span_table(pa.Table.from_batches([batch]), known)
+            table = pa.Table.from_batches([batch])
+            if service is not None and "service" not in names:
+                named = pa.repeat(pa.scalar(service.decode(), pa.string()), len(table))
+                table = table.append_column("service", named)
+            yield span_table(table, known)
 
 
 def span_table(table: pa.Table, known: Sequence[Dialect]) -> pa.Table:

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -93,7 +94,7 @@ class Quarantine:
 _DETAILS = 100
 
 
-def quarantine_table(entries: tuple[Quarantined, ...] | list[Quarantined]) -> pa.Table:
+def quarantine_table(entries: Sequence[Quarantined] = ()) -> pa.Table:
     """Return entries as a table."""
     return pa.Table.from_pylist(
         [

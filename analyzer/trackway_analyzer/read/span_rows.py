@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from trackway_analyzer import dialects
 from trackway_analyzer.dialects import Dialect
-from trackway_analyzer.read.quarantine import Quarantine, Quarantined
+from trackway_analyzer.read.quarantine import Quarantine, Quarantined, quarantine_table
 from trackway_analyzer.spans import RawSpan, SpanRows
 
 BATCH_ROWS: Final = 16_384
@@ -19,9 +19,10 @@ BATCH_BYTES: Final = 64 * 1024 * 1024
 class SpanBatch(NamedTuple):
     """Spans as they come out of the files, and what was put aside on the way."""
 
-    table: pa.Table
+    spans: pa.Table
     """Rows of `tables.SPAN_SCHEMA`, in file order."""
-    quarantine: tuple[Quarantined, ...]
+    quarantine: pa.Table
+    """Rows of `quarantine.QUARANTINE_SCHEMA`."""
 
 
 class Gathering:
@@ -53,7 +54,7 @@ class Gathering:
 
     def flush(self) -> SpanBatch:
         """Return what was gathered and begin anew."""
-        batch = SpanBatch(self._rows.table(), tuple(self._aside))
+        batch = SpanBatch(self._rows.table(), quarantine_table(self._aside))
         self._rows, self._aside = SpanRows(), []
         return batch
 
