@@ -38,9 +38,9 @@ def _processor(target: Target, parquet_options: dict[str, Any]) -> SpanProcessor
     if text == "console":
         return SimpleSpanProcessor(ConsoleSpanExporter())
     if text == "otlp" or text.startswith("otlp+"):
-        from trackway.export.otlp import otlp_exporter
+        from trackway.export.otlp import OtlpSpanExporter
 
-        return BatchingProcessor(otlp_exporter(text))
+        return BatchingProcessor(OtlpSpanExporter(text))
     from trackway.export.parquet import ParquetSpanExporter
 
     return BatchingProcessor(ParquetSpanExporter(target, **parquet_options))

@@ -14,10 +14,8 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
-import weakref
 from collections import deque
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
@@ -33,6 +31,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from trackway.export.counts import ExportCounts
+from trackway.export.fork import in_forked_child
 
 _LOG: Final = logging.getLogger(__name__)
 _NAP: Final = 0.0005
@@ -73,9 +72,7 @@ class BatchingProcessor(SpanProcessor):
         self._poll = getattr(exporter, "poll", None)
         self._stopped = False
         self._start_empty()
-        if hasattr(os, "register_at_fork"):
-            reference = weakref.ref(self)
-            os.register_at_fork(after_in_child=lambda: _restart(reference))
+        in_forked_child(self, BatchingProcessor._start_empty)
 
     def _start_empty(self) -> None:
         self._queue: deque[ReadableSpan] = deque()
@@ -200,9 +197,3 @@ class BatchingProcessor(SpanProcessor):
 
 def _is_local_root(span: ReadableSpan) -> bool:
     return span.parent is None or span.parent.is_remote
-
-
-def _restart(reference: weakref.ref[BatchingProcessor]) -> None:
-    processor = reference()
-    if processor is not None:
-        processor._start_empty()

@@ -40,10 +40,13 @@ class Segment:
         self._end = file.seek(0, os.SEEK_END)
 
     @classmethod
-    def create(cls, directory: Path) -> Segment:
-        """Open a new segment. Raises `OSError` where the directory cannot be written."""
+    def create(cls, directory: Path, *, born: int | None = None) -> Segment:
+        """Open a new segment, which sorts by `born` (ns since 1970; null: now).
+
+        Raises `OSError` where the directory cannot be written.
+        """
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = directory / f"{new_id()}{SUFFIX}"
+        path = directory / f"{new_id(born)}{SUFFIX}"
         # Locked under a name that nobody claims, then shown.
         hidden = path.with_suffix(".new")
         file = FileIO(os.open(hidden, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o600), "r+")
@@ -115,9 +118,19 @@ class Segment:
         self._file.close()
 
 
-def new_id() -> str:
+def new_id(born: int | None = None) -> str:
     """Name something of this process, unique among processes and machines; sorts by time."""
-    return f"{time.time_ns():019d}-{os.getpid()}-{secrets.token_hex(4)}"
+    moment = time.time_ns() if born is None else born
+    return f"{moment:019d}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def state_directory() -> Path:
+    """Return where this user's spools are kept: `TRACKWAY_SPOOL_DIR`, else below the state home."""
+    chosen = os.environ.get("TRACKWAY_SPOOL_DIR")
+    if chosen:
+        return Path(chosen)
+    state = os.environ.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "trackway"
 
 
 def claim_abandoned(directory: Path) -> Iterator[Segment]:

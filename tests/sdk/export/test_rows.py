@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +12,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
+from span_rows import attributes_of
 from trackway import schema
 from trackway.export.rows import columns_of
 
@@ -31,42 +31,6 @@ def span_of(
 
 def row_of(span: ReadableSpan) -> dict[str, Any]:
     return {name: values[0] for name, values in columns_of([span]).items()}
-
-
-def attributes_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The way back: what a reader does."""
-    attributes = untagged_members(json.loads(row["attributes"]))
-    keys = dict(
-        zip(schema.content_attributes(row.get("operation")), ("input", "output"), strict=True)
-    )
-    for column in schema.SPAN_COLUMNS:
-        if column.attribute is not None:
-            keys[column.attribute] = column.name
-    for key, name in keys.items():
-        value = row.get(name)
-        if value is not None:
-            attributes[key] = tuple(value) if isinstance(value, list | tuple) else value
-    return attributes
-
-
-def untagged_members(members: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: untagged(value) for key, value in members.items()}
-
-
-def untagged(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(map(untagged, value))
-    if isinstance(value, dict):
-        if len(value) == 1:
-            (tag, inner), *_ = value.items()
-            if tag == schema.BYTES_TAG:
-                return base64.b64decode(inner)
-            if tag == schema.FLOAT_TAG:
-                return float(inner)
-            if tag == schema.MAP_TAG:
-                return untagged_members(inner)
-        return untagged_members(value)
-    return value
 
 
 def exactly(value: Any) -> Any:
@@ -91,7 +55,8 @@ values = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(
-            st.text(min_size=1, max_size=4) | st.sampled_from(["bytesValue", "doubleValue", "kvlistValue"]),
+            st.text(min_size=1, max_size=4)
+            | st.sampled_from(["bytesValue", "doubleValue", "kvlistValue"]),
             inner,
             max_size=3,
         )

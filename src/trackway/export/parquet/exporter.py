@@ -17,21 +17,20 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import threading
 import time
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from trackway.export.counts import ExportCounts
+from trackway.export.fork import in_forked_child
 from trackway.export.parquet.store import LocalStore, open_store
 from trackway.export.parquet.table import (
     batch_of,
@@ -42,7 +41,7 @@ from trackway.export.parquet.table import (
     to_bytes,
 )
 from trackway.export.rows import columns_of
-from trackway.export.spool import Segment, claim_abandoned, new_id
+from trackway.export.spool import Segment, claim_abandoned, new_id, state_directory
 
 _LOG: Final = logging.getLogger(__name__)
 _WRITER: Final = version("trackway")
@@ -110,7 +109,7 @@ class ParquetSpanExporter(SpanExporter):
         self._complained: set[str] = set()
         self._closed = False
         self._start_empty()
-        _after_fork_in_child(self)
+        in_forked_child(self, ParquetSpanExporter._forget_parent)
 
     def _start_empty(self) -> None:
         self._lock = threading.Lock()
@@ -276,18 +275,5 @@ def _spool_directory(target: str | Path, spool: str | Path | bool) -> Path | Non
     store = open_store(target)
     if isinstance(store, LocalStore):
         return store.root / ".spool"
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "trackway" / hashlib.sha256(str(target).encode()).hexdigest()[:16]
-
-
-def _after_fork_in_child(exporter: ParquetSpanExporter) -> None:
-    if not hasattr(os, "register_at_fork"):
-        return
-    reference: Any = weakref.ref(exporter)
-
-    def forget() -> None:
-        alive = reference()
-        if alive is not None:
-            alive._forget_parent()
-
-    os.register_at_fork(after_in_child=forget)
+    digest = hashlib.sha256(str(target).encode()).hexdigest()[:16]
+    return state_directory() / f"parquet-{digest}"

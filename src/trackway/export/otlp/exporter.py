@@ -1,0 +1,332 @@
+"""How do spans reach an OTLP receiver that may be slow, away or full?
+
+1. `export` never sends and never waits: a thread of its own sends, in order. A few batches wait in
+   memory; while more than that waits, or the receiver is away, batches go to a disk spool.
+2. Oldest first: memory is older than the spool, and what an earlier process left is older still.
+   What the receiver has accepted is marked done in the spool at once and not sent again.
+3. A message is kept below `message_bytes`. One that is too large all the same is halved; a single
+   span that is too large is counted as failed, and so is what the receiver refuses for good.
+4. While the receiver is away it is tried again after what it asked for, else after 1, 2, 4 … 30
+   seconds. A message that it breaks on eight times running (HTTP 500) is given up, so that it does
+   not hold up the rest for ever.
+5. The spool holds `spool_bytes` at most. Beyond that new batches are counted as failed and the log
+   says so.
+6. `force_flush` tries at once and returns True only if nothing waits any more. It returns False as
+   soon as a try has failed: a dead receiver does not hold up an exit.
+7. `shutdown` moves what waits in memory to the spool; the next start sends it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY, attach, set_value
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+from trackway.export.counts import ExportCounts
+from trackway.export.fork import in_forked_child
+from trackway.export.otlp.delivery import Answer, Delivery, Sender
+from trackway.export.otlp.endpoint import Endpoint, endpoint_of
+from trackway.export.otlp.wire import decode, encode, pieces
+from trackway.export.spool import Segment, claim_abandoned, state_directory
+
+_LOG: Final = logging.getLogger(__name__)
+_SEGMENT_BYTES: Final = 16 * 2**20
+_LONGEST_PAUSE: Final = 30.0
+_MOST_TRIES: Final = 8
+
+
+@dataclass(slots=True, eq=False)
+class _Batch:
+    """Spans that wait in memory."""
+
+    spans: list[ReadableSpan]
+    arrived: int = field(default_factory=time.time_ns)
+    inherited: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class _Frame:
+    """Spans that wait in the spool, read for sending."""
+
+    segment: Segment
+    end: int
+    payload: bytes
+    inherited: bool
+    """Left by an earlier process."""
+
+    @property
+    def spans(self) -> list[ReadableSpan]:
+        return decode(self.payload)
+
+
+class OtlpSpanExporter(SpanExporter):
+    """Send spans to an OTLP receiver, and keep them on disk while it is away.
+
+    Args:
+        target: "otlp", "otlp+http://host:4318", "otlp+grpc://host:4317" and the like.
+        spool: local directory of the spool; by default a folder of the user's state directory that
+            belongs to this receiver. False: no spool.
+        spool_bytes: what the spool may take on the disk.
+        message_bytes: size of a message at most; receivers take 4 MiB over gRPC by default.
+        memory_batches: batches that wait in memory before the spool is used; by default 8, and 256
+            where there is no spool.
+    """
+
+    def __init__(
+        self,
+        target: str = "otlp",
+        *,
+        spool: str | Path | bool = True,
+        spool_bytes: int = 512 * 2**20,
+        message_bytes: int = 4_000_000,
+        memory_batches: int | None = None,
+    ) -> None:
+        self._endpoint: Endpoint = endpoint_of(target)
+        self._spool = _spool_directory(self._endpoint, spool)
+        self._spool_bytes = spool_bytes
+        self._message_bytes = message_bytes
+        usual = 256 if self._spool is None else 8
+        self._memory_batches = usual if memory_batches is None else memory_batches
+        self._start_empty()
+        in_forked_child(self, OtlpSpanExporter._forget_parent)
+
+    def _start_empty(self) -> None:
+        self.counts = ExportCounts()
+        self._changed = threading.Condition()
+        self._memory: deque[_Batch] = deque()
+        self._segments: deque[Segment] = deque()
+        self._inherited: set[Path] = set()
+        self._sending = False
+        self._closed = False
+        self._pause = 1.0
+        self._retry_at = 0.0
+        self._failures = 0
+        """Tries that failed, in all: a flush sees that one has failed since it began."""
+        self._tries = 0
+        """Times in a row that the receiver broke on the oldest message."""
+        self._complained: set[str] = set()
+        self._thread = threading.Thread(target=self._work, name="trackway-otlp", daemon=True)
+        self._thread.start()
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Take a batch over for sending."""
+        with self._changed:
+            if self._closed:
+                return SpanExportResult.FAILURE
+            self.counts.ended += len(spans)
+            batch = _Batch(list(spans))
+            if self._segments or len(self._memory) >= self._memory_batches:
+                self._spill(batch)
+            else:
+                self._memory.append(batch)
+            self._changed.notify_all()
+        return SpanExportResult.SUCCESS
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Send what waits. True: the receiver has accepted all that it was given."""
+        with self._changed:
+            failures = self._failures
+            self._retry_at = 0.0
+            self._changed.notify_all()
+            self._changed.wait_for(
+                lambda: self._is_empty() or self._failures > failures or self._closed,
+                timeout_millis / 1000,
+            )
+            return self._is_empty()
+
+    def shutdown(self, timeout_millis: int = 5_000) -> None:
+        """Send what waits; what the receiver does not take within the timeout goes to the spool."""
+        self.force_flush(timeout_millis)
+        with self._changed:
+            if self._closed:
+                return
+            self._closed = True
+            self._keep_memory()
+            self.counts.failed += sum(len(batch.spans) for batch in self._memory)
+            for segment in self._segments:
+                segment.close()
+            self._changed.notify_all()
+
+    def _is_empty(self) -> bool:
+        return not (self._memory or self._segments or self._sending)
+
+    # What waits, and where. Callers hold the lock.
+
+    def _spill(self, batch: _Batch) -> None:
+        """Put a new batch at the end of the spool."""
+        try:
+            if not self._segments or self._segments[-1].size >= _SEGMENT_BYTES:
+                self._segments.append(self._new_segment(batch))
+            self._append(self._segments[-1], batch)
+        except OSError as error:
+            self.counts.failed += len(batch.spans)
+            self._complain("spool", f"cannot keep spans for a receiver that is away: {error}")
+
+    def _keep_memory(self) -> None:
+        """Put what waits in memory before the rest of the spool, where there is one."""
+        if self._spool is None or not self._memory:
+            return
+        try:
+            segment = self._new_segment(self._memory[0])
+            self._segments.appendleft(segment)
+            while self._memory:
+                self._append(segment, self._memory[0])
+                self._memory.popleft()
+        except OSError as error:
+            self._complain("spool", f"cannot keep spans for a receiver that is away: {error}")
+
+    def _new_segment(self, first: _Batch) -> Segment:
+        if self._spool is None:
+            raise OSError("there is no spool")
+        if sum(segment.size for segment in self._segments) >= self._spool_bytes:
+            raise OSError(f"the spool has reached its limit of {self._spool_bytes} bytes")
+        return Segment.create(self._spool, born=first.arrived)
+
+    def _append(self, segment: Segment, batch: _Batch) -> None:
+        for piece in pieces(batch.spans, self._message_bytes):
+            segment.append(encode(piece))
+
+    def _recover(self) -> None:
+        if self._spool is not None:
+            abandoned = list(claim_abandoned(self._spool))
+            self._inherited = {segment.path for segment in abandoned}
+            self._segments.extendleft(reversed(abandoned))
+
+    # The thread that sends.
+
+    def _work(self) -> None:
+        attach(set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
+        sender = Sender(self._endpoint)
+        with self._changed:
+            self._recover()
+        while True:
+            with self._changed:
+                self._sending = False
+                self._changed.notify_all()
+                while not self._closed and not self._due():
+                    self._changed.wait(self._seconds_to_wait())
+                if self._closed:
+                    break
+                waiting = self._oldest()
+                self._sending = waiting is not None
+            if waiting is not None:
+                self._send(sender, waiting)
+        sender.close()
+
+    def _due(self) -> bool:
+        return bool(self._memory or self._segments) and time.monotonic() >= self._retry_at
+
+    def _seconds_to_wait(self) -> float | None:
+        if not (self._memory or self._segments):
+            return None
+        return max(0.0, self._retry_at - time.monotonic())
+
+    def _oldest(self) -> _Batch | _Frame | None:
+        if self._memory:
+            return self._memory[0]
+        segment = self._segments[0]
+        for end, payload in segment.unread():
+            return _Frame(segment, end, payload, segment.path in self._inherited)
+        segment.discard()
+        self._segments.popleft()
+        return None
+
+    def _send(self, sender: Sender, waiting: _Batch | _Frame) -> None:
+        spans = waiting.spans
+        rest: list[ReadableSpan] = []
+        for piece in pieces(spans, self._message_bytes):
+            rest += piece if rest else self._settle(sender, piece, waiting.inherited)
+        with self._changed:
+            if self._closed:
+                return
+            if isinstance(waiting, _Frame) and len(rest) < len(spans):
+                waiting.segment.mark_done(waiting.end)
+                if rest:  # a part of the message went through
+                    self._memory.append(_Batch(rest, inherited=waiting.inherited))
+            elif isinstance(waiting, _Batch):
+                waiting.spans = rest
+                if not rest:
+                    self._memory.popleft()
+            if rest:
+                self._keep_memory()
+
+    def _settle(
+        self, sender: Sender, spans: list[ReadableSpan], inherited: bool
+    ) -> list[ReadableSpan]:
+        """Send until each span's fate is known; return those that the receiver was away for."""
+        delivery = sender.send(spans)
+        match delivery.answer:
+            case Answer.UNAVAILABLE if self._put_off(delivery):
+                return spans
+            case Answer.DELIVERED:
+                self._note_delivered(delivery, len(spans), inherited)
+            case Answer.TOO_LARGE | Answer.UNENCODABLE if len(spans) > 1:
+                middle = len(spans) // 2
+                rest = self._settle(sender, spans[:middle], inherited)
+                if rest:
+                    return rest + spans[middle:]
+                return self._settle(sender, spans[middle:], inherited)
+            case _:
+                self._give_up(delivery, len(spans))
+        return []
+
+    def _note_delivered(self, delivery: Delivery, spans: int, inherited: bool) -> None:
+        with self._changed:
+            self._tries, self._pause, self._retry_at = 0, 1.0, 0.0
+            self._complained.discard("away")
+            self.counts.failed += delivery.rejected
+            if inherited:
+                self.counts.recovered += spans - delivery.rejected
+            else:
+                self.counts.delivered += spans - delivery.rejected
+            if delivery.rejected:
+                self._complain("rejected", f"the receiver rejected spans: {delivery.reason}")
+
+    def _put_off(self, delivery: Delivery) -> bool:
+        """Note that the receiver is away. False: it broke on this message once too often."""
+        with self._changed:
+            self._failures += 1
+            self._tries = self._tries + 1 if delivery.failed_on_it else 0
+            if self._tries >= _MOST_TRIES:
+                return False
+            pause = self._pause if delivery.retry_after is None else delivery.retry_after
+            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+            self._retry_at = time.monotonic() + pause
+            self._complain("away", f"{delivery.reason}; spans wait and are sent later")
+            return True
+
+    def _give_up(self, delivery: Delivery, spans: int) -> None:
+        with self._changed:
+            self._tries = 0
+            self.counts.failed += spans
+            why = f"{delivery.answer.value}, {delivery.reason}"
+            self._complain("refused", f"{spans} spans are lost: {why}")
+
+    def _complain(self, what: str, sentence: str) -> None:
+        if what not in self._complained:
+            self._complained.add(what)
+            _LOG.warning("trackway, OTLP %s: %s", self._endpoint.identity, sentence)
+
+    def _forget_parent(self) -> None:
+        """In a forked child: what waits belongs to the parent."""
+        for segment in self._segments:
+            segment.close()
+        self._start_empty()
+
+
+def _spool_directory(endpoint: Endpoint, spool: str | Path | bool) -> Path | None:
+    if spool is False:
+        return None
+    if spool is not True:
+        return Path(spool)
+    return state_directory() / f"otlp-{hashlib.sha256(endpoint.identity.encode()).hexdigest()[:16]}"
