@@ -32,8 +32,6 @@ class Pair:
 
     reference: Call
     candidate: Call
-    in_place: bool
-    """Part of the common subsequence: neither moved nor changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +46,14 @@ class Alignment:
 def align(reference: Sequence[Call], candidate: Sequence[Call]) -> Alignment:
     """Pair the calls of two runs; rules 1 to 5 above."""
     if _sort_key(candidate) < _sort_key(reference):
-        pairs = [(left, right, kept) for right, left, kept in _paired(candidate, reference)]
+        pairs = [(left, right) for right, left in _paired(candidate, reference)]
     else:
         pairs = _paired(reference, candidate)
     pairs.sort(key=lambda pair: pair[1])
-    left_paired = {left for left, _, _ in pairs}
-    right_paired = {right for _, right, _ in pairs}
+    left_paired = {left for left, _ in pairs}
+    right_paired = {right for _, right in pairs}
     return Alignment(
-        tuple(Pair(reference[left], candidate[right], kept) for left, right, kept in pairs),
+        tuple(Pair(reference[left], candidate[right]) for left, right in pairs),
         tuple(call for i, call in enumerate(reference) if i not in left_paired),
         tuple(call for i, call in enumerate(candidate) if i not in right_paired),
     )
@@ -70,7 +68,7 @@ def _key(call: Call) -> Hashable:
     return call.tool, call.argument_leaves, call.step.ok
 
 
-def _paired(left: Sequence[Call], right: Sequence[Call]) -> list[tuple[int, int, bool]]:
+def _paired(left: Sequence[Call], right: Sequence[Call]) -> list[tuple[int, int]]:
     left_keys, right_keys = [_key(c) for c in left], [_key(c) for c in right]
     kept = list(common_subsequence(left_keys, right_keys))
     rest_left, rest_right = _rest(left, (i for i, _ in kept)), _rest(right, (j for _, j in kept))
@@ -78,7 +76,7 @@ def _paired(left: Sequence[Call], right: Sequence[Call]) -> list[tuple[int, int,
     rest_left = [i for i in rest_left if i not in {i for i, _ in moved}]
     rest_right = [j for j in rest_right if j not in {j for _, j in moved}]
     changed = _most_agreeing(left, right, rest_left, rest_right)
-    return [*((i, j, True) for i, j in kept), *((i, j, False) for i, j in [*moved, *changed])]
+    return [*kept, *moved, *changed]
 
 
 def _rest(calls: Sequence[Call], taken: Iterator[int]) -> list[int]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from trackway_analyzer.diff import differences, sentences
-from trackway_analyzer.diff.align import align
+from trackway_analyzer.diff.align import align, common_subsequence
 from trackway_analyzer.diff.calls import Call, Masked, Masks, calls_of, kinds_of
 from trackway_analyzer.diff.differences import HIDES_STEPS, Comparison, Side
 from trackway_analyzer.diff.order import moves
@@ -83,15 +83,20 @@ def _report(comparison: Comparison, categories: Mapping[str, str]) -> Trajectory
 
 
 def _rows(comparison: Comparison) -> Iterator[Row]:
-    """The alignment in the candidate's order; a missing call stands behind its predecessor."""
+    """The alignment in the candidate's order; a missing call stands where the reference has it,
+    among the pairs that did not move.
+    """
     aligned = comparison.aligned
     moved = list(moves(aligned.pairs, comparison.reference.calls, comparison.candidate.calls))
     position = {id(call): i for i, call in enumerate(comparison.reference.calls)}
+    found = [position[id(pair.reference)] for pair in aligned.pairs]
+    in_place = {place for place, _ in common_subsequence(found, sorted(found))}
+    anchors = {id(pair.candidate) for i, pair in enumerate(aligned.pairs) if i in in_place}
     waiting = list(aligned.missing)
     paired = {id(pair.candidate): pair for pair in aligned.pairs}
     for call in comparison.candidate.calls:
         pair = paired.get(id(call))
-        if pair is not None and pair.in_place:
+        if pair is not None and id(call) in anchors:
             before = position[id(pair.reference)]
             while waiting and position[id(waiting[0])] < before:
                 yield _missing_row(comparison, waiting.pop(0))
@@ -144,5 +149,5 @@ def _hidden(comparison: Comparison) -> Iterator[Difference]:
 
 def _undecided(sentence: str) -> Difference:
     return Difference(
-        what=What.MISSING, tool="", level=Level.FAIL, sentence=sentence, decided=False
+        what=What.EVIDENCE, tool="", level=Level.FAIL, sentence=sentence, decided=False
     )

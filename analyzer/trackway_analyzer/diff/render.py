@@ -33,7 +33,12 @@ def diff_text(diff: TrajectoryDiff) -> str:
         )
         if found
     ]
-    return "\n\n".join("\n".join(block) for block in blocks)
+    return "\n\n".join("\n".join(_printable(line) for line in block) for block in blocks)
+
+
+def _printable(line: str) -> str:
+    """Control characters as their escape: a trace cannot paint the reader's terminal."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
 
 
 def _headline(diff: TrajectoryDiff) -> str:

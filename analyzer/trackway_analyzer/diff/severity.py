@@ -59,16 +59,18 @@ class What(StrEnum):
     RESULT = "result"
     EFFECT = "effect"
     TERMINAL = "terminal"
+    EVIDENCE = "evidence"
+    """Not enough is recorded of a whole run."""
 
 
-_SETTABLE: Final = tuple(what.value for what in What if what is not What.TERMINAL)
+_SETTABLE: Final = tuple(what.value for what in What if what not in (What.TERMINAL, What.EVIDENCE))
 
 
 def default_level(what: What, call: Call, change: Change | None = None) -> Level:
     """The level of a difference where nobody set one; `call` is the reference's, if it has it."""
     mutation = call.kind == StepKind.MUTATE
     match what:
-        case What.TERMINAL:
+        case What.TERMINAL | What.EVIDENCE:
             fails = True
         case What.MISSING:
             fails = call.step.ok is not False
