@@ -13,19 +13,37 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from trackway_analyzer.dialects.adk import ADK
 from trackway_analyzer.dialects.common import COMMON
 from trackway_analyzer.dialects.dialect import Dialect, Fields, Marks, read_span
+from trackway_analyzer.dialects.langfuse import LANGFUSE
+from trackway_analyzer.dialects.langsmith import LANGSMITH
+from trackway_analyzer.dialects.logfire import LOGFIRE
+from trackway_analyzer.dialects.mcp import MCP
+from trackway_analyzer.dialects.mlflow import MLFLOW
 from trackway_analyzer.dialects.native import NATIVE, native_columns
 from trackway_analyzer.dialects.openinference import OPENINFERENCE
 from trackway_analyzer.dialects.openllmetry import OPENLLMETRY
 from trackway_analyzer.dialects.otel_genai import OTEL_GENAI
+from trackway_analyzer.dialects.pydantic_ai import PYDANTIC_AI
+from trackway_analyzer.dialects.strands import STRANDS
+from trackway_analyzer.dialects.vercel import VERCEL
 from trackway_analyzer.spans import Attributes, RawSpan
 
 KNOWN: Final[tuple[Dialect, ...]] = (
     NATIVE,
     OPENINFERENCE,
+    VERCEL,
+    LANGFUSE,
+    MLFLOW,
+    LANGSMITH,
+    ADK,
     OPENLLMETRY,
+    PYDANTIC_AI,
+    LOGFIRE,
+    STRANDS,
     OTEL_GENAI,
+    MCP,
 )
 
 UNKNOWN: Final = "unknown"

@@ -10,6 +10,7 @@ from typing import Final
 
 from trackway.schema import SPAN_COLUMNS, GenAI
 from trackway_analyzer.dialects.dialect import Dialect, Fields, Marks
+from trackway_analyzer.dialects.values import says
 
 _OURS: Final[Fields] = {
     column.name: (column.attribute,)
@@ -32,8 +33,13 @@ COMMON: Final = Dialect(
             "langsmith.metadata.conversation_id",
             "gcp.vertex.agent.session_id",
             "ai.telemetry.metadata.sessionId",
+            "ai.settings.context.sessionId",
         ),
         "agent": (GenAI.AGENT_NAME,),
+        "failed": (
+            ("gen_ai.tool.status", says("error")),
+            ("langfuse.observation.level", says("ERROR")),
+        ),
         "error_type": (GenAI.ERROR_TYPE,),
     },
 )

@@ -45,6 +45,8 @@ _LISTS: Final = (
     "contents",
     "candidates",
     "output",
+    "content",
+    "new_message",
 )
 """Keys under which a request or response keeps its messages, in the order they are tried."""
 _MERGED: Final = ("assistant", "tool")
@@ -102,11 +104,23 @@ def _walk(value: JsonValue, role: str, depth: int) -> Iterator[Message]:
     if message is not None:
         yield message
         return
+    instruction = value.get("system") or _down(value, "config", "system_instruction")
+    if isinstance(instruction, str) and instruction:
+        yield _assembled("system", [_text_part(instruction)])
+    if isinstance(value.get("prompt"), str):
+        yield _assembled(role, [_text_part(value["prompt"])])
+        return
     for name in _LISTS:
         inner = value.get(name)
         if isinstance(inner, list | dict):
             yield from _walk(inner, role, depth + 1)
             return
+
+
+def _down(value: JsonValue, *names: str) -> JsonValue:
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def _message(item: dict[str, Any], role: str) -> Message | None:
@@ -155,7 +169,8 @@ _LANGCHAIN_TYPES = frozenset(["human", "ai", "tool", "system", "AIMessageChunk"]
 
 def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
     content, call_id = item.get("content", item.get("contents")), item.get("tool_call_id")
-    if call_id is not None or item.get("role") == "tool" or item.get("type") == "tool":
+    is_response = call_id is not None or "tool" in (item.get("role"), item.get("type"))
+    if is_response and not _holds_results(content):
         failed = item.get("status") == "error" or item.get("is_error") is True
         yield _response(call_id or item.get("id"), content, item.get("name"), failed=failed)
         return
@@ -171,10 +186,19 @@ def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
         for call in calls:
             call = call.get("tool_call", call) if isinstance(call, dict) else None
             if isinstance(call, dict) and call.get("id") not in known:
-                yield _call(call.get("id"), call)
+                yield _call(call.get("id") or call.get("toolCallId"), call)
     legacy = item.get("function_call")
     if isinstance(legacy, dict):
         yield _call(None, legacy)
+
+
+def _holds_results(content: JsonValue) -> bool:
+    """Tell whether a tool message's content is a list of results with ids of their own."""
+    return isinstance(content, list) and any(
+        isinstance(item, dict)
+        and ("toolResult" in item or item.get("type") in ("tool_result", "tool-result"))
+        for item in content
+    )
 
 
 def _call_ids(content: list[Any]) -> set[Any]:

@@ -10,12 +10,14 @@
    flag, or the result's wrapper says so. `error_type` is set on failed spans and on no others:
    `error.type`, else the exception event's type, else `tool_error` or `_OTHER`, without its module.
    `error_message`: the status description (after the exception's message if it is a traceback),
-   the exception's message, what the dialect found, the text of a failed result.
+   the exception's message, what the dialect found, the text of a failed result; without the
+   traceback and the type that some put around it.
 5. A value that cannot be written within the bounds becomes null and is named in `truncated`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
@@ -149,6 +151,22 @@ def _error(typed: Typed, span: RawSpan, found: dict[str, Any], failed: bool) -> 
         messages.reverse()
     for message in messages:
         if isinstance(message, str) and message and not is_placeholder(message):
-            typed["error_message"] = message
+            _describe(typed, message)
             return
     typed["error_message"] = text(found.get("error_message"))
+
+
+def _describe(typed: Typed, message: str) -> None:
+    """Set the message without its traceback and without the type that some write before it."""
+    message = message.partition(_TRACEBACK)[0].rstrip() or message
+    printed = _EXCEPTION_REPR.fullmatch(message)
+    if printed is not None:
+        typed["error_type"] = (
+            printed[1] if typed["error_type"] in _VAGUE_TYPES else typed["error_type"]
+        )
+        message = printed[3]
+    typed["error_message"] = message.removeprefix(f"{typed['error_type']}: ")
+
+
+_EXCEPTION_REPR = re.compile(r"(\w+)\((['\"])(.*)\2\)", re.DOTALL)
+_VAGUE_TYPES = ("Exception", OTHER_ERROR)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trackway.schema import Operation
+from trackway.schema import GenAI, Operation
 from trackway_analyzer.dialects.dialect import Dialect, Marks
 from trackway_analyzer.dialects.sources import no_schema, numbered, span_name, text_or_json
 
@@ -65,7 +65,7 @@ OPENINFERENCE: Final = Dialect(
             ),
             "result": ("output.value",),
         },
-        Operation.AGENT: {"agent": ("agent.name", span_name)},
+        Operation.AGENT: {"agent": ("agent.name", GenAI.AGENT_NAME, span_name)},
         Operation.RETRIEVAL: {
             "output": (numbered("retrieval.documents"), "output.value"),
         },

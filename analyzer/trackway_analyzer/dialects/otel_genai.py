@@ -58,7 +58,7 @@ MODEL: Final[Fields] = {
 }
 
 INPUT_MESSAGES: Final = after_system(
-    GenAI.SYSTEM_INSTRUCTIONS,
+    (GenAI.SYSTEM_INSTRUCTIONS, event(DETAILS, GenAI.SYSTEM_INSTRUCTIONS)),
     GenAI.INPUT_MESSAGES,
     event(DETAILS, GenAI.INPUT_MESSAGES),
     message_events(INPUT_EVENTS),
@@ -101,7 +101,7 @@ OTEL_GENAI: Final = Dialect(
     of={
         Operation.LLM: {"input": (INPUT_MESSAGES,), "output": OUTPUT_MESSAGES},
         Operation.TOOL: TOOL,
-        Operation.AGENT: {"input": (GenAI.INPUT_MESSAGES,), "output": OUTPUT_MESSAGES},
+        Operation.AGENT: {"input": (INPUT_MESSAGES,), "output": OUTPUT_MESSAGES},
         Operation.WORKFLOW: {
             "input": (GenAI.INPUT_MESSAGES,),
             "output": OUTPUT_MESSAGES,

@@ -106,18 +106,79 @@ def _event_message(attributes: Mapping[str, JsonValue], role: str) -> JsonValue:
 _MESSAGE_KEYS = frozenset(["role", "content", "tool_calls", "tool_call_id", "name"])
 
 
-def after_system(system_key: str, *look_for: str | Look) -> Look:
+def recorded_events(key: str, *, choices: bool | None) -> Look:
+    """Messages in a JSON list of events, `[{"event.name": "gen_ai.user.message", ...}]`.
+
+    `choices` takes the model's choices alone (True), all the others (False) or both (None).
+    """
+
+    def look(span: RawSpan) -> JsonValue:
+        events = json_of(span.attributes.get(key))
+        if not isinstance(events, list):
+            return None
+        found = [
+            _event_message(event, _ROLES.get(event["event.name"], "user"))
+            for event in events
+            if isinstance(event, dict)
+            and isinstance(event.get("event.name"), str)
+            and choices in (None, event["event.name"] == "gen_ai.choice")
+        ]
+        return found or None
+
+    return look
+
+
+_ROLES = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+    "gen_ai.choice": "assistant",
+}
+
+
+def assistant(texts: tuple[str, ...], calls: tuple[str, ...]) -> Look:
+    """One assistant message of the first text and the first list of calls that are there."""
+
+    def look(span: RawSpan) -> JsonValue:
+        attributes = span.attributes
+        text = next((attributes[key] for key in texts if key in attributes), None)
+        asked = next((attributes[key] for key in calls if key in attributes), None)
+        if text is None and asked is None:
+            return None
+        return [{"role": "assistant", "content": text, "tool_calls": json_of(asked)}]
+
+    return look
+
+
+def name_after(key: str) -> Look:
+    """The rest of the span's name after the value of an attribute: `tools/call get_weather`."""
+
+    def look(span: RawSpan) -> JsonValue:
+        value = span.attributes.get(key)
+        if not isinstance(value, str):
+            return None
+        return span.name.partition(f"{value} ")[2].strip() or None
+
+    return look
+
+
+def after_system(system: tuple[str | Look, ...], *look_for: str | Look) -> Look:
     """Messages with the separately recorded system instructions before them."""
 
     def look(span: RawSpan) -> JsonValue:
         messages = next((v for item in look_for if (v := _value(span, item)) is not None), None)
-        system = json_of(span.attributes.get(system_key))
-        if messages is None or system is None:
+        if messages is None:
+            return None
+        found = next((v for item in system if (v := _value(span, item)) is not None), None)
+        system_parts = json_of(found)
+        if system_parts is None:
             return messages
-        parts = system if isinstance(system, list) else [{"type": "text", "content": system}]
+        if not isinstance(system_parts, list):
+            system_parts = [{"type": "text", "content": system_parts}]
         following = json_of(messages)
         following = following if isinstance(following, list) else [following]
-        return [{"role": "system", "parts": parts}, *following]
+        return [{"role": "system", "parts": system_parts}, *following]
 
     return look
 

@@ -7,7 +7,8 @@ Arguments:
 3. What is no object then becomes `{"input": value}`.
 
 Results:
-4. A LangChain ToolMessage, a Bedrock or MCP block list, a llama-index ToolOutput become their
+4. A LangChain ToolMessage, a Bedrock or MCP block list, a llama-index ToolOutput,
+   a Gemini function response become their
    content; the call id, the tool's name and an error flag are taken from the wrapper.
 5. The content is decoded as in rule 1; text that is no JSON stays text.
 """
@@ -118,11 +119,19 @@ def _of_object(value: dict[str, JsonValue], depth: int) -> Result:
         return Result(
             decoded(content), None, _text(value["tool_name"]), bool(value.get("is_error"))
         )
+    if value.keys() >= {"id", "name", "response"} and value.keys() <= _FUNCTION_RESPONSE_KEYS:
+        content, call_id = value["response"], _text(value["id"])
+        return Result(decoded(content), call_id, _text(value["name"]))
     if isinstance(value.get("isError"), bool) and "content" in value:
         structured = value.get("structuredContent")
         content = structured if structured is not None else _content(value["content"])
         return Result(content, failed=value["isError"])
     return Result(value)
+
+
+_FUNCTION_RESPONSE_KEYS = frozenset(
+    ["id", "name", "response", "will_continue", "scheduling", "parts"]
+)
 
 
 def tool_message(value: JsonValue) -> dict[str, JsonValue] | None:

@@ -6,6 +6,7 @@ Every function returns None where the value does not say it; none raises.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 from trackway_analyzer.json_text import parsed
@@ -98,6 +99,40 @@ def json_of(value: JsonValue) -> JsonValue:
         if isinstance(value, str):
             value = parsed(value)
     return value
+
+
+def member(*paths: str) -> Callable[[JsonValue], JsonValue]:
+    """Return a function that takes the first of these members out of a JSON object.
+
+    A path with dots goes down; a list on the way gives its first item.
+    """
+    routes = [path.split(".") for path in paths]
+
+    def take(value: JsonValue) -> JsonValue:
+        value = json_of(value)
+        return next((found for route in routes if (found := _down(value, route)) is not None), None)
+
+    return take
+
+
+def _down(value: JsonValue, route: list[str]) -> JsonValue:
+    for name in route:
+        if isinstance(value, list):
+            value = value[0] if value else None
+        if not isinstance(value, dict):
+            return None
+        value = value.get(name)
+    return value
+
+
+def filled(value: JsonValue) -> JsonValue:
+    """Return a value that is more than an empty text or object, which some write for nothing."""
+    return None if json_of(value) in ("", {}, None) else value
+
+
+def says(*words: str) -> Callable[[JsonValue], bool | None]:
+    """Return a function that is True for one of these words and else None."""
+    return lambda value: True if isinstance(value, str) and value in words else None
 
 
 def short_type(value: JsonValue) -> str | None:
