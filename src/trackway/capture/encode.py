@@ -1,0 +1,409 @@
+"""Turn any Python value into a tree of plain JSON values, bounded and without secrets.
+
+1. No repr, str, iteration, property, attribute access, hash or comparison of a user's class runs:
+   what a value holds is read as `convert.py` says. So nothing here raises in the user's name,
+   queries a database or never ends.
+2. Strings, booleans, None and integers of up to 64 bits stay; longer integers become strings of
+   digits; NaN and infinities become `"NaN"`, `"Infinity"`, `"-Infinity"`; lone surrogates are
+   spelled out; bytes become type, length and SHA-256; so do `data:` URLs of more than 1,024
+   characters.
+3. Objects have string keys: a key that is no string is written as its JSON text. Where two keys get
+   the same text, later ones get ` (2)`, ` (3)`; string keys come first.
+4. A container inside itself is `"…[circular]"`; one below `Limits.depth` is
+   `"…[truncated: too deep]"`.
+5. The budget is `Limits.hash_bytes`: a string costs its characters, each member of a container 64
+   besides (256 where the value is not plain throughout: that way is slower). Members of an object
+   share it, so that a huge one does not push out its neighbours; lists are cut from the end; a
+   string that does not fit keeps its beginning. Markers name what was left out (`limits.py`).
+6. A denied key costs its value (`redact.py`). A string is redacted before it is cut, and where only
+   its beginning was searched the last 1,024 characters of that are dropped: half a secret there
+   would not be recognised. Strings in which the quick screen finds nothing are taken whole; others
+   are searched up to 128 K characters in all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from trackway.capture.convert import (
+    Blob,
+    Elements,
+    Inner,
+    Members,
+    Opaque,
+    Parts,
+    parts_of,
+)
+from trackway.capture.errors import record_capture_error
+from trackway.capture.limits import ELLIPSIS, Limits, chars_marker, items_marker, keys_marker
+from trackway.capture.redact import CARD_MARKER, KEY_NAME_MARKER, SHORTEST_SECRET, Redactor
+from trackway.capture.secret_patterns import is_card_number
+from trackway.capture.text import Json, encodable, json_text
+
+CIRCULAR_MARKER: Final = f"{ELLIPSIS}[circular]"
+DEPTH_MARKER: Final = f"{ELLIPSIS}[truncated: too deep]"
+FAILED_MARKER: Final = "[capture failed]"
+SECRET_TYPE_MARKER: Final = "[redacted:secret_type]"
+SECRET_BYTES_MARKER: Final = "[redacted:bytes]"
+
+_PLAIN_COST: Final = 64
+_CAREFUL_COST: Final = 256
+_SCANNED: Final = 128 * 1024
+_MARGIN: Final = 1024
+_TAIL: Final = 4096
+_TAILS_KEPT: Final = 8
+_LAST_ITEMS: Final = 4
+_LONGEST_KEY: Final = 256
+_SNAPSHOT_TRIES: Final = 3
+_SHORTEST_MEDIA: Final = 1024
+_SEARCHED_BYTES: Final = 65536
+_FEWEST_CARD_DIGITS: Final = 10**12
+_INTEGER_BOUND: Final = 1 << 63
+_LONGEST_INTEGER_BITS: Final = 13_000
+"""Python refuses to write integers of more than 4300 digits (14,284 bits)."""
+_SCALARS: Final = frozenset((str, int, float, bool, type(None)))
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A value as plain JSON values."""
+
+    root: Json
+    cut: bool
+    """Something was left out."""
+    redacted: bool
+    unrecorded: list[Json]
+    """Ends of long strings and lists: not recorded, but part of the digest."""
+
+
+def is_plain(value: Any, limits: Limits, redactor: Redactor | None) -> bool:
+    """Whether JSON knows a value as it is, within the limits, and no key of it is denied.
+
+    True for exact dict (str keys), list, tuple, str, int, float, bool and None. Strings are not
+    looked into; numbers may be NaN.
+    """
+    room = limits.work
+    if type(value) is str:
+        return len(value) <= room
+    if type(value) is int:
+        return -_INTEGER_BOUND <= value < _INTEGER_BOUND
+    if type(value) in _SCALARS:
+        return True
+    return _plain_room(value, room, limits.depth, redactor or _NO_REDACTOR) >= 0
+
+
+class _NoRedactor:
+    """Stands for no redaction in `is_plain`: every key is safe."""
+
+    safe_keys: Final = frozenset[str]()
+
+    def learn(self, _key: str) -> bool:
+        return True
+
+
+_NO_REDACTOR: Final = _NoRedactor()
+
+
+def _plain_room(value: Any, room: int, depth: int, redactor: Redactor | _NoRedactor) -> int:
+    """Return what is left of `room` after a container, or -1 where it is not plain."""
+    kind = type(value)
+    if depth == 0:
+        return -1
+    if kind is dict:
+        room -= _PLAIN_COST * len(value)
+        if room < 0:
+            return -1
+        safe = redactor.safe_keys
+        for key in value:
+            if type(key) is not str or (key not in safe and not redactor.learn(key)):
+                return -1
+        members = value.values()
+    elif kind is list or kind is tuple:
+        room -= _PLAIN_COST * len(value)
+        if room < 0:
+            return -1
+        members = value
+    else:
+        return -1
+    for member in members:
+        kind = type(member)
+        if kind is str:
+            room -= len(member)
+        elif kind is int:
+            if not -_INTEGER_BOUND <= member < _INTEGER_BOUND:
+                return -1
+        elif kind not in _SCALARS:
+            room = _plain_room(member, room, depth - 1, redactor)
+            if room < 0:
+                return -1
+    return room
+
+
+def tree_of(value: Any, limits: Limits, redactor: Redactor | None, exempt: frozenset[str]) -> Tree:
+    """Return any value as a bounded tree without secrets.
+
+    `exempt` are texts of identifiers: a string or integer that is one of them is not searched for
+    secrets.
+    """
+    walk = _Walk(limits, redactor, exempt)
+    root = walk.value(value, 1)
+    return Tree(root, walk.cut, walk.redacted, walk.unrecorded)
+
+
+class _Walk:
+    """One walk over a value; holds its budget and what it has met."""
+
+    __slots__ = (
+        "cut",
+        "depth",
+        "exempt",
+        "hashed_bytes",
+        "inside",
+        "redacted",
+        "redactor",
+        "room",
+        "scan",
+        "unrecorded",
+        "window",
+    )
+
+    def __init__(self, limits: Limits, redactor: Redactor | None, exempt: frozenset[str]) -> None:
+        self.redactor = redactor
+        self.exempt = exempt
+        self.depth = limits.depth
+        self.room = limits.work
+        self.scan = max(_SCANNED, limits.value_bytes + _MARGIN)
+        self.window = limits.value_bytes + _MARGIN
+        self.hashed_bytes = limits.hash_bytes
+        self.inside: set[int] = set()
+        self.unrecorded: list[Json] = []
+        self.cut = False
+        self.redacted = False
+
+    def value(self, value: Any, depth: int) -> Json:
+        """Return a value as JSON values; containers in it are at `depth`."""
+        kind = type(value)
+        if kind is str:
+            return self.string(value)
+        if value is None or kind is bool:
+            return value  # type: ignore[no-any-return]
+        if kind is int:
+            return self.integer(value)
+        if kind is float:
+            return self.real(value)
+        try:
+            return self.parts(value, parts_of(value), depth)
+        except Exception as error:  # noqa: BLE001 - one odd value must not cost the others
+            record_capture_error("capture.value", error)
+            self.cut = True
+            return FAILED_MARKER
+
+    def parts(self, value: Any, parts: Parts, depth: int) -> Json:
+        if isinstance(parts, Opaque):
+            return self.opaque(parts)
+        if isinstance(parts, Blob):
+            return self.blob(parts)
+        if not isinstance(parts, Members | Elements | Inner):
+            return self.value(parts, depth)
+        if id(value) in self.inside:
+            return CIRCULAR_MARKER
+        if depth > self.depth:
+            self.cut = True
+            return DEPTH_MARKER
+        self.inside.add(id(value))
+        try:
+            if isinstance(parts, Members):
+                return self.members(parts, depth)
+            if isinstance(parts, Elements):
+                return self.elements(parts, depth)
+            # Another value in its place; counted as a level, for it may lead back to this one.
+            return self.value(parts.value, depth + 1)
+        finally:
+            self.inside.discard(id(value))
+
+    def members(self, parts: Members, depth: int) -> Json:
+        entries = _snapshot(parts.pairs, self.room // _CAREFUL_COST)
+        self.room -= _CAREFUL_COST * len(entries)
+        if any(type(key) is not str for key, _ in entries):
+            entries.sort(key=lambda entry: type(entry[0]) is not str)
+        result: dict[str, Json] = {}
+        taken: dict[str, int] = {}
+        large: list[tuple[str, Any]] = []
+        for key, member in entries:
+            name = self.key(key, depth)
+            if name in result:
+                taken[name] = taken.get(name, 1) + 1
+                name = f"{name} ({taken[name]})"
+            if self.denied(name, member):
+                result[name] = KEY_NAME_MARKER
+            elif type(member) in _SCALARS:
+                result[name] = self.value(member, depth + 1)
+            else:
+                result[name] = None
+                large.append((name, member))
+        for place, (name, member) in enumerate(large):
+            share = self.room // (len(large) - place)
+            kept_back = self.room - share
+            self.room = share
+            result[name] = self.value(member, depth + 1)
+            self.room += kept_back
+        if parts.partial:
+            self.cut = True
+        if parts.count > len(entries):
+            self.cut = True
+            result[ELLIPSIS] = keys_marker(parts.count - len(entries))
+        return result
+
+    def elements(self, parts: Elements, depth: int) -> Json:
+        items = _snapshot(parts.items, self.room // _CAREFUL_COST)
+        result: list[Json] = []
+        for item in items:
+            if self.room < _CAREFUL_COST:
+                break
+            self.room -= _CAREFUL_COST
+            result.append(self.value(item, depth + 1))
+        if parts.unordered:
+            result.sort(key=json_text)
+        dropped = parts.count - len(result)
+        if dropped > 0:
+            self.cut = True
+            result.append(items_marker(dropped))
+            if parts.last is not None and len(self.unrecorded) < _TAILS_KEPT:
+                self.unrecorded.append([self.aside(item, depth + 1) for item in parts.last()])
+        return result
+
+    def aside(self, item: Any, depth: int) -> Json:
+        """Return a value that only goes into the digest, on a small budget of its own."""
+        kept_back = self.room
+        self.room = _TAIL
+        try:
+            return self.value(item, depth)
+        finally:
+            self.room = kept_back
+
+    def key(self, key: Any, depth: int) -> str:
+        if type(key) is str:
+            text = key
+        else:
+            plain = self.value(key, depth + 1)
+            text = plain if isinstance(plain, str) else json_text(plain)
+        if len(text) < SHORTEST_SECRET and text.isascii():
+            return text
+        if len(text) > _LONGEST_KEY:
+            self.cut = True
+            text = self.searched(text[: _LONGEST_KEY + _MARGIN])[:_LONGEST_KEY]
+            return text + chars_marker(len(key) - len(text) if type(key) is str else 0)
+        return self.searched(encodable(text))
+
+    def denied(self, name: str, member: Any) -> bool:
+        redactor = self.redactor
+        if redactor is None or name in redactor.safe_keys or redactor.learn(name):
+            return False
+        if member is None or type(member) is bool or (type(member) is str and not member):
+            return False
+        self.redacted = True
+        return True
+
+    def string(self, text: str) -> Json:
+        length = len(text)
+        if length > self.room:
+            return self.beginning(text, min(self.window, self.room, self.scan))
+        if length > _SHORTEST_MEDIA and text.startswith("data:"):
+            return self.media(text)
+        text = encodable(text)
+        self.room -= length
+        redactor = self.redactor
+        if redactor is None or text in self.exempt:
+            return text
+        if not redactor.custom and redactor.clean_text(text):
+            return text
+        if length > self.scan:
+            return self.beginning(text, min(self.window, self.scan))
+        self.scan -= length
+        return self.searched(text)
+
+    def beginning(self, text: str, window: int) -> str:
+        """Return what may be kept of a string that is too long to be searched whole."""
+        self.cut = True
+        self.scan -= window
+        kept = self.searched(encodable(text[:window]))[:-_MARGIN]
+        if len(self.unrecorded) < _TAILS_KEPT:
+            self.unrecorded.append(self.searched(encodable(text[-_TAIL:])))
+        return kept + chars_marker(len(text) - max(0, window - _MARGIN))
+
+    def media(self, text: str) -> Json:
+        """Return type, length and hash of a `data:` URL."""
+        head = text[: _SHORTEST_MEDIA // 4].partition(",")[0]
+        return self.hashed(head, len(text), lambda part: text[part].encode("utf-8", "replace"))
+
+    def searched(self, text: str) -> str:
+        if self.redactor is None:
+            return text
+        clean, changed = self.redactor.text(text)
+        if changed:
+            self.redacted = True
+        return clean
+
+    def integer(self, value: int) -> Json:
+        if -_FEWEST_CARD_DIGITS < value < _FEWEST_CARD_DIGITS:
+            return value
+        if -_INTEGER_BOUND <= value < _INTEGER_BOUND:
+            digits = str(abs(value))
+            if self.redactor is None or not is_card_number(digits) or digits in self.exempt:
+                return value
+            self.redacted = True
+            return CARD_MARKER
+        bits = value.bit_length()
+        if bits <= _LONGEST_INTEGER_BITS:
+            return str(value)
+        self.cut = True
+        return f"{ELLIPSIS}[truncated integer of {bits} bits]"
+
+    def real(self, value: float) -> Json:
+        if -_FEWEST_CARD_DIGITS < value < _FEWEST_CARD_DIGITS:
+            return value
+        if math.isnan(value):
+            return "NaN"
+        if math.isinf(value):
+            return "Infinity" if value > 0 else "-Infinity"
+        if value.is_integer() and abs(value) < _INTEGER_BOUND:
+            return value if self.integer(int(value)) != CARD_MARKER else CARD_MARKER
+        return value
+
+    def opaque(self, parts: Opaque) -> Json:
+        if not parts.secret or self.redactor is None:
+            return self.searched(encodable(parts.text[:_LONGEST_KEY]))
+        self.redacted = True
+        return SECRET_TYPE_MARKER
+
+    def blob(self, parts: Blob) -> Json:
+        text = parts.cut(slice(0, _SEARCHED_BYTES)).decode("latin-1")
+        if self.redactor is not None and self.redactor.text(text)[1]:
+            self.redacted = True
+            return {"type": parts.kind, "length": parts.length, "sha256": SECRET_BYTES_MARKER}
+        return self.hashed(parts.kind, parts.length, parts.cut)
+
+    def hashed(self, kind: str, length: int, cut: Callable[[slice], bytes]) -> Json:
+        """Return the record of something whose content is kept as a hash only."""
+        if length <= self.hashed_bytes:
+            digest = hashlib.sha256(cut(slice(0, length))).hexdigest()
+            self.hashed_bytes -= length
+            return {"type": kind, "length": length, "sha256": digest}
+        self.cut = True
+        ends = cut(slice(0, _TAIL)) + cut(slice(max(0, length - _TAIL), length))
+        return {"type": kind, "length": length, "sha256_ends": hashlib.sha256(ends).hexdigest()}
+
+
+def _snapshot(items: Iterable[Any], most: int) -> list[Any]:
+    """Return the first members of a container that another thread may be changing."""
+    for _ in range(_SNAPSHOT_TRIES - 1):
+        try:
+            return list(islice(items, most))
+        except RuntimeError:
+            continue
+    return list(islice(items, most))

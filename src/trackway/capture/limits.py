@@ -1,0 +1,174 @@
+"""How much of a value is kept, and how the rest is cut off inside the JSON.
+
+1. `fit(tree, room)` returns a tree whose JSON is at most `room` bytes of UTF-8; a tree that fits is
+   returned as it is.
+2. A container shares its room among its members: small members stay whole, large ones are cut to
+   one common size. Members are dropped from the end when not even a small share is left for each.
+3. What was cut is named in place, and the text stays valid JSON:
+   a string ends in `…[truncated 120 chars]`; a list ends with the element
+   `"…[truncated 7 items]"`; an object has the key `…` with `"[truncated 3 keys]"`; a value that
+   has no room at all is `"…"`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from trackway.capture.text import Json, json_size
+
+ELLIPSIS: Final = "…"
+_SMALL_SHARE: Final = 256
+_DROPPED_ENTRY: Final = 48
+"""Bytes kept free for the entry that names how many members were dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of what is recorded; ValueError where a bound is too small to hold a marker."""
+
+    value_bytes: int = 65536
+    """UTF-8 bytes of the JSON of one value."""
+    depth: int = 20
+    """Nesting of containers; deeper ones are replaced by a marker."""
+    span_bytes: int = 1 << 20
+    """Bytes of all values of one span together; kept by whoever writes the span."""
+    hash_bytes: int = 1 << 20
+    """Characters up to which a digest covers the whole value; what is looked at in one capture."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("value_bytes", 128), ("depth", 1), ("hash_bytes", 0)):
+            found = getattr(self, name)
+            if found < least:
+                raise ValueError(f"Limits.{name}: expected at least {least}, found {found}")
+
+    @property
+    def work(self) -> int:
+        """How much of a value is looked at: never less than what may be recorded."""
+        return max(self.hash_bytes, self.value_bytes)
+
+
+def chars_marker(count: int) -> str:
+    """Name how many characters of a string were cut off."""
+    return f"{ELLIPSIS}[truncated {count} chars]"
+
+
+def items_marker(count: int) -> str:
+    """Name how many elements of a list were cut off."""
+    return f"{ELLIPSIS}[truncated {count} items]"
+
+
+def keys_marker(count: int) -> str:
+    """Name how many entries of an object were cut off; the value of the key `…`."""
+    return f"[truncated {count} keys]"
+
+
+def fit(tree: Json, room: int) -> Json:
+    """Return `tree` cut so that its JSON is at most `room` bytes (at least 5) of UTF-8."""
+    return _Cut().fit(tree, room)
+
+
+class _Cut:
+    """One cut; remembers the sizes of the nodes it has measured."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[int, int] = {}
+
+    def size(self, node: Json) -> int:
+        """Return the bytes of the JSON of a node."""
+        if not isinstance(node, str | Mapping | Sequence):
+            return json_size(node)
+        known = self._sizes.get(id(node))
+        if known is not None:
+            return known
+        if isinstance(node, str):
+            size = json_size(node)
+        elif isinstance(node, Mapping):
+            size = 1 + max(1, sum(json_size(k) + self.size(v) + 2 for k, v in node.items()))
+        else:
+            size = 1 + max(1, sum(self.size(item) + 1 for item in node))
+        self._sizes[id(node)] = size
+        return size
+
+    def fit(self, node: Json, room: int) -> Json:
+        if self.size(node) <= room:
+            return node
+        if isinstance(node, str):
+            return _cut_text(node, room)
+        if isinstance(node, Mapping):
+            return self._fit_object(node, room)
+        if isinstance(node, Sequence):
+            return self._fit_list(node, room)
+        return ELLIPSIS
+
+    def _fit_object(self, node: Mapping[str, Json], room: int) -> Json:
+        keys = sorted(node)
+        costs = [json_size(key) + 2 for key in keys]
+        shares = self._shares([node[key] for key in keys], costs, room)
+        kept: dict[str, Json] = {
+            key: self.fit(node[key], share) for key, share in zip(keys, shares, strict=False)
+        }
+        dropped = len(keys) - len(kept)
+        if dropped:
+            if room < _DROPPED_ENTRY:
+                return ELLIPSIS
+            kept[ELLIPSIS] = keys_marker(dropped)
+        return kept
+
+    def _fit_list(self, node: Sequence[Json], room: int) -> Json:
+        shares = self._shares(node, [1] * len(node), room)
+        kept = [self.fit(item, share) for item, share in zip(node, shares, strict=False)]
+        dropped = len(node) - len(kept)
+        if dropped:
+            if room < _DROPPED_ENTRY:
+                return ELLIPSIS
+            kept.append(items_marker(dropped))
+        return kept
+
+    def _shares(self, members: Sequence[Json], costs: Sequence[int], room: int) -> list[int]:
+        """Return the room of each member that is kept, first members first.
+
+        `costs` are the bytes that a member takes besides its value: key, colon, comma.
+        """
+        room -= 2 + _DROPPED_ENTRY
+        sizes: list[int] = []
+        least = spent = 0
+        for member, cost in zip(members, costs, strict=True):
+            size = self.size(member)
+            least += cost + min(size, _SMALL_SHARE)
+            if least > room:
+                break
+            spent += cost
+            sizes.append(size)
+        level = _water_level(sizes, room - spent)
+        return [min(size, level) for size in sizes]
+
+
+def _water_level(sizes: Sequence[int], room: int) -> int:
+    """Return the largest size to which all may be cut so that together they fit into `room`."""
+    left = len(sizes)
+    level = 0
+    for size in sorted(sizes):
+        level = room // left
+        if size > level:
+            return level
+        room -= size
+        left -= 1
+    return max(sizes, default=0)
+
+
+def _cut_text(text: str, room: int) -> str:
+    """Cut a string so that its JSON with the marker is at most `room` bytes."""
+    marker_size = json_size(chars_marker(len(text)))
+    keep = max(0, room - marker_size)
+    if not keep:
+        return ELLIPSIS
+    while True:
+        head = text[:keep]
+        size = json_size(head) + marker_size - 2
+        if size <= room:
+            return head + chars_marker(len(text) - keep)
+        keep = min(keep - 1, keep * room // size)
+        if keep <= 0:
+            return ELLIPSIS

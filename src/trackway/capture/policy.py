@@ -1,0 +1,159 @@
+"""What is recorded of a value: `Capture`, the policy that `configure()` makes once.
+
+1. A value becomes canonical JSON text (`text.py`): the same value, the same text, on any machine.
+2. It is redacted first, then measured, then cut: no limit cuts a secret in two.
+3. The digest is of the redacted value. It is given where the text does not hold everything:
+   `sha256:` covers the whole value; `sha256-partial:` covers what was looked at and the counts of
+   what was not (values beyond `Limits.hash_bytes`, `items` or `depth`).
+4. With content off nothing but the digest remains, as `hmac-sha256:` (or `hmac-sha256-partial:`)
+   under `TRACKWAY_HASH_KEY`: a plain hash of a short value can be undone. Without that variable the
+   key is one of the process, and digests of two processes cannot be compared.
+5. Nothing here raises, whatever it is given: a fault costs the value, is counted, and the text says
+   so. The work is bounded by the limits, not by the size of the value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trackway.capture.encode import Tree, is_plain, tree_of
+from trackway.capture.errors import record_capture_error
+from trackway.capture.limits import Limits, chars_marker, fit
+from trackway.capture.redact import DEFAULT_REDACTOR, Redactor
+from trackway.capture.refs import identifiers
+from trackway.capture.text import encodable, json_text
+
+_PROCESS_KEY: Final = os.urandom(32)
+_FAILED: Final = '"[capture failed]"'
+_TEXT_TAIL_SHARE: Final = 4
+_NO_NAMES: Final[frozenset[str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What is recorded of one value."""
+
+    text: str | None
+    """Canonical JSON, always valid and within the limits; None when content is off."""
+    truncated: bool = False
+    """The text does not hold the whole value."""
+    redacted: bool = False
+    """A secret was taken out."""
+    digest: str | None = None
+    """`sha256:<hex>` and its kin (see the module); None where `text` is the whole value."""
+
+
+class Capture:
+    """A frozen policy: limits, redactor (None: no redaction at all), content on or off."""
+
+    def __init__(
+        self,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+        redactor: Redactor | None = DEFAULT_REDACTOR,
+        content: bool = True,
+        hash_key: bytes | None = None,
+    ) -> None:
+        self.limits: Final = limits
+        self.redactor: Final = redactor
+        self.content: Final = content
+        key = hash_key or os.environ.get("TRACKWAY_HASH_KEY", "").encode() or _PROCESS_KEY
+        self._hash_key: Final = key
+
+    def arguments(
+        self, values: Mapping[str, object], exempt: frozenset[str] = _NO_NAMES
+    ) -> Captured:
+        """Return the arguments of a call as a JSON object.
+
+        `exempt` names the arguments (or paths into them, as `entity_refs` takes them) whose values
+        identify entities: patterns do not apply to them, denied names do.
+        """
+        return self.value(values, exempt)
+
+    def value(self, value: object, exempt: frozenset[str] = _NO_NAMES) -> Captured:
+        """Return a result, input or output as JSON; `exempt` are paths as in `arguments`."""
+        try:
+            whole = self._whole(value)
+            if whole is not None:
+                return whole
+            known = identifiers(value, exempt, self.redactor) if exempt else _NO_NAMES
+            return self._tree(tree_of(value, self.limits, self.redactor, known))
+        except Exception as error:  # noqa: BLE001 - capture must not break the call it records
+            record_capture_error("capture.value", error)
+            return Captured(_FAILED if self.content else None, truncated=True)
+
+    def text(self, text: str) -> str:
+        """Return an exception message or a stack trace, redacted and cut to the limit of a value.
+
+        A text that is too long keeps its beginning and its end, which names the error.
+        """
+        try:
+            return self._text(text)
+        except Exception as error:  # noqa: BLE001 - as above
+            record_capture_error("capture.text", error)
+            return "[capture failed]"
+
+    def _whole(self, value: object) -> Captured | None:
+        """The quick way: plain values with nothing secret in them are written in one go."""
+        redactor = self.redactor
+        if redactor is not None and redactor.custom:
+            return None
+        try:
+            if not is_plain(value, self.limits, redactor):
+                return None
+            text = json_text(value)
+            raw = text.encode()
+        except (ValueError, TypeError, RecursionError, RuntimeError):
+            # NaN, a lone surrogate, or another thread at work on the value: the careful way.
+            return None
+        if redactor is not None and not redactor.clean_json(text, raw):
+            return None
+        if self.content and len(raw) <= self.limits.value_bytes:
+            return Captured(text)
+        return self._finish(value, text, raw, partial=False, redacted=False)
+
+    def _tree(self, tree: Tree) -> Captured:
+        text = json_text(tree.root)
+        raw = text.encode()
+        tail = json_text(tree.unrecorded).encode() if tree.unrecorded else b""
+        if self.content and len(raw) <= self.limits.value_bytes and not tree.cut:
+            return Captured(text, redacted=tree.redacted)
+        return self._finish(tree.root, text, raw + tail, tree.cut, tree.redacted)
+
+    def _finish(
+        self, root: Any, text: str, hashed: bytes, partial: bool, redacted: bool
+    ) -> Captured:
+        suffix = "-partial" if partial else ""
+        if not self.content:
+            digest = hmac.digest(self._hash_key, hashed, "sha256").hex()
+            return Captured(None, False, redacted, f"hmac-sha256{suffix}:{digest}")
+        digest = f"sha256{suffix}:{hashlib.sha256(hashed).hexdigest()}"
+        room = self.limits.value_bytes
+        while len(text.encode()) > self.limits.value_bytes:
+            text = json_text(fit(root, room))
+            room -= max(16, room // 16)
+        return Captured(text, True, redacted, digest)
+
+    def _text(self, text: str) -> str:
+        text = str.__str__(text)
+        limit = self.limits.value_bytes
+        tree = tree_of(text, self.limits, self.redactor, _NO_NAMES)
+        clean = tree.root if isinstance(tree.root, str) else ""
+        if len(clean.encode()) <= limit:
+            return clean
+        return _cut_middle(clean, limit)
+
+
+def _cut_middle(text: str, limit: int) -> str:
+    """Cut a text to `limit` bytes: three quarters from its beginning, the rest from its end."""
+    room = limit - len(chars_marker(len(text)).encode()) - 2
+    tail_bytes = room // _TEXT_TAIL_SHARE
+    raw = text.encode()
+    head = raw[: room - tail_bytes].decode("utf-8", "ignore")
+    tail = raw[len(raw) - tail_bytes :].decode("utf-8", "ignore")
+    marker = chars_marker(len(text) - len(head) - len(tail))
+    return encodable(f"{head}{marker}\n{tail}")

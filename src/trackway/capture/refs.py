@@ -1,0 +1,167 @@
+"""Which entities a value names: `type:id`, read at a path.
+
+1. A path is names and indexes: `id`, `order.id`, `items[*].id`, `items[0].id`, `['odd name'].id`.
+   Without a leading `$`, a name that meets a list goes through its elements (`id` finds the ids of
+   a list of orders), and a text that holds JSON is read as JSON. With `$`: RFC 9535, `$[*].id`.
+2. An id is a string, an integer, or what stands for one (UUID, enum, Decimal, date). A list at the
+   end of a path gives one reference an element; an object gives its canonical JSON. None, booleans
+   and empty strings name nothing.
+3. A reference is `type:id`; without a type it is `:id`, so that the first colon always ends the
+   type, whatever the id holds. References come in order, each once, at most 1,000.
+4. What stands under a denied key is no reference: it would show what must not be recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Final, TypeAlias
+
+from trackway.capture.convert import Elements, Inner, Members, parts_of
+from trackway.capture.encode import tree_of
+from trackway.capture.errors import record_capture_error
+from trackway.capture.limits import Limits
+from trackway.capture.redact import DEFAULT_REDACTOR, Redactor
+from trackway.capture.text import encodable, json_text
+
+Step: TypeAlias = str | int | None
+"""A name, an index, or None for every element."""
+
+MOST_REFS: Final = 1000
+_MOST_VISITED: Final = 10_000
+_LONGEST_JSON: Final = 1 << 20
+_LONGEST_ID: Final = 512
+_STEP: Final = re.compile(
+    r"\.?(?P<name>[^.\[\]'\"*\s]+)|\[(?P<index>-?[0-9]+)\]|(?P<all>\[\*\]|\.\*)"
+    r"|\[(?P<quote>['\"])(?P<quoted>.*?)(?P=quote)\]"
+)
+_ID_LIMITS: Final = Limits(value_bytes=4096, hash_bytes=4096, depth=8)
+
+
+@lru_cache(maxsize=512)
+def parse_path(path: str) -> tuple[bool, tuple[Step, ...]]:
+    """Return whether a path is strict (begins with `$`), and its steps.
+
+    Raises ValueError where the text is no path.
+    """
+    strict = path.startswith("$")
+    place = 1 if strict else 0
+    steps: list[Step] = []
+    while place < len(path):
+        match = _STEP.match(path, place)
+        if match is None:
+            raise ValueError(
+                f"entity path {path!r}: expected names and indexes such as 'order.id' or "
+                f"'items[*].id', found {path[place:]!r}"
+            )
+        if match["name"] is not None:
+            steps.append(match["name"])
+        elif match["index"] is not None:
+            steps.append(int(match["index"]))
+        else:
+            steps.append(match["quoted"])
+        place = match.end()
+    if not steps and not strict:
+        raise ValueError("entity path: expected a name such as 'id', found an empty text")
+    return strict, tuple(steps)
+
+
+def entity_refs(
+    value: object,
+    path: str,
+    entity_type: str | None,
+    redactor: Redactor | None = DEFAULT_REDACTOR,
+) -> tuple[str, ...]:
+    """Return the entities at `path` in `value` as `type:id`; `:id` without a type.
+
+    Empty where nothing is there. Never raises on a value; ValueError on a path that is none.
+    """
+    prefix = f"{entity_type or ''}:"
+    if type(value) is dict:
+        # The usual case, an argument by its name, without a walk.
+        found = value.get(path)
+        if type(found) is str and found and len(found) <= _LONGEST_ID and found.isascii():
+            if redactor is None or path in redactor.safe_keys or redactor.learn(path):
+                return (prefix + found,)
+            return ()
+    steps = parse_path(path)
+    try:
+        return tuple(prefix + text for text in _ids(value, steps, redactor))
+    except Exception as error:  # noqa: BLE001 - a value of the user must not break their call
+        record_capture_error("capture.entity_refs", error)
+        return ()
+
+
+def identifiers(value: object, paths: frozenset[str], redactor: Redactor | None) -> frozenset[str]:
+    """Return the ids at several paths, as they stand in a value."""
+    found: set[str] = set()
+    for path in paths:
+        found.update(_ids(value, parse_path(path), redactor))
+    return frozenset(found)
+
+
+def _ids(
+    value: object, parsed: tuple[bool, tuple[Step, ...]], redactor: Redactor | None
+) -> list[str]:
+    strict, steps = parsed
+    if any(isinstance(step, str) and redactor and redactor.denies(step) for step in steps):
+        return []
+    if not strict and type(value) is str:
+        value = _read_json(value)
+    visited = islice(_at(value, steps, strict), _MOST_VISITED)
+    ids = (text for item in visited for text in _texts(item))
+    return list(islice(dict.fromkeys(ids), MOST_REFS))
+
+
+def _read_json(text: str) -> object:
+    if text[:1] not in ("{", "[") or len(text) > _LONGEST_JSON:
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _at(value: Any, steps: tuple[Step, ...], strict: bool) -> Iterator[Any]:
+    """Yield what stands at a path; user code does not run (`convert.py`)."""
+    if not steps:
+        yield value
+        return
+    parts = _parts(value)
+    step, rest = steps[0], steps[1:]
+    if isinstance(parts, Members):
+        for key, member in islice(parts.pairs, _MOST_VISITED):
+            if step is None or (type(key) is str and key == step):
+                yield from _at(member, rest, strict)
+    elif isinstance(parts, Elements):
+        if isinstance(step, str):
+            if strict:
+                return
+            rest = steps
+        for place, item in enumerate(islice(parts.items, _MOST_VISITED)):
+            if type(step) is not int or place == step or place - parts.count == step:
+                yield from _at(item, rest, strict)
+
+
+def _parts(value: Any) -> Any:
+    parts = parts_of(value)
+    for _ in range(8):
+        if not isinstance(parts, Inner):
+            break
+        parts = parts_of(parts.value)
+    return parts
+
+
+def _texts(value: Any) -> Iterator[str]:
+    parts = value if type(value) is str else _parts(value)
+    if isinstance(parts, Elements):
+        for item in islice(parts.items, MOST_REFS):
+            yield from _texts(item) if not isinstance(_parts(item), Elements) else ()
+        return
+    plain = tree_of(value, _ID_LIMITS, None, frozenset()).root
+    if plain is None or isinstance(plain, bool) or plain == "":
+        return
+    yield encodable(plain) if isinstance(plain, str) else json_text(plain)

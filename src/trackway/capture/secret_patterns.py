@@ -1,0 +1,211 @@
+"""Which texts are secrets: one row a kind, and the names under which secrets are kept.
+
+1. A row has `anchors`: literal texts of which one stands in every match. They are what makes a
+   scan cheap; `pattern` decides. The group `secret`, where there is one, is what gets replaced.
+2. A card number is 13 to 19 digits, grouped as cards are or not at all, that begins as payment
+   cards do (3 to 6, or 2221 to 2720) and passes Luhn; not in a hexadecimal digest, no fraction.
+3. A key name is denied when its letters and digits, in lower case, end in a name of `DENIED_NAMES`
+   (trailing digits aside), unless they end in one of `HARMLESS_NAMES`: `max_tokens` and
+   `next_page_token` are no secrets.
+
+Sources: the published formats of each vendor's keys; ISO/IEC 7812 for cards. E-mail addresses and
+phone numbers are opt-in: too many harmless texts hold them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+
+def _always(_match: re.Match[str]) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPattern:
+    """One kind of secret."""
+
+    label: str
+    """Stands in the marker: `[redacted:label]`."""
+    pattern: re.Pattern[str]
+    anchors: tuple[str, ...] = ()
+    """One of these stands in every match; empty: the pattern is always tried."""
+    accepts: Callable[[re.Match[str]], bool] = _always
+    """Called on a match; False leaves the text as it is."""
+
+
+def _kind(label: str, pattern: str, *anchors: str) -> SecretPattern:
+    return SecretPattern(label, re.compile(pattern), anchors)
+
+
+# Prefixes that end in an underscore and are followed by at least 13 letters or digits.
+_UNDERSCORED: Final = (
+    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "hf_", "gsk_", "npm_", "whsec_"),
+    *("sk_live_", "sk_test_", "rk_live_", "rk_test_", "pcsk_", "r8_", "lsv2_pt_", "lsv2_sk_"),
+    *("shpat_", "shpca_", "shppa_", "shpss_", "lin_api_", "ntn_", "sbp_", "dop_v1_", "doo_v1_"),
+    *("dor_v1_", "napi_", "fw_", "key_live_", "glc_", "glsa_"),
+)
+# Prefixes that end in a hyphen after a letter g to z and are followed by 16 word characters.
+_HYPHENATED: Final = (
+    *("glpat-", "pypi-", "nvapi-", "pplx-", "tvly-", "xapp-", "dckr_pat-", "gldt-", "glrt-"),
+    *("xai-", "key-", "fio-", "rubygems-"),
+)
+
+PRIVATE_KEY: Final = _kind(
+    "private_key",
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+    r"[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    "-----BEGIN",
+)
+LITERAL_KEYS: Final = (
+    _kind(
+        "api_key",
+        r"(?<![A-Za-z])sk-[A-Za-z0-9_-]{16,}|sk-(?:[a-z0-9]{2,8}-){0,3}[A-Za-z0-9_]{20,}",
+        "sk-",
+    ),
+    _kind("aws_access_key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}", "AKIA", "ASIA", "ABIA", "ACCA"),
+    _kind("google_api_key", r"AIza[A-Za-z0-9_-]{30,}", "AIza"),
+    _kind("google_token", r"ya29\.[A-Za-z0-9_-]{16,}", "ya29."),
+    _kind("jwt", r"eyJ[A-Za-z0-9_-]{13,}(?:\.[A-Za-z0-9_-]+){1,4}", "eyJ"),
+    _kind("sendgrid_key", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}", "SG."),
+    _kind("slack_token", r"xox[a-z]-[A-Za-z0-9-]{12,}", "xox"),
+    _kind(
+        "slack_webhook",
+        r"hooks\.slack\.com/[a-z]{1,16}/[A-Za-z0-9]{1,32}/[A-Za-z0-9]{1,32}/[A-Za-z0-9]{16,}",
+        "hooks.slack.com/",
+    ),
+    _kind("atlassian_token", r"ATATT3x[A-Za-z0-9_=-]{16,}", "ATATT3x"),
+    _kind("databricks_token", r"dapi[0-9a-f]{32}", "dapi"),
+    _kind("telegram_token", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}", ":AA"),
+)
+UNDERSCORED_KEY: Final = _kind(
+    "api_key",
+    "(?:" + "|".join(map(re.escape, _UNDERSCORED)) + r")[A-Za-z0-9]{13}[A-Za-z0-9_-]*",
+    *_UNDERSCORED,
+)
+HYPHENATED_KEY: Final = _kind(
+    "api_key",
+    "(?:" + "|".join(map(re.escape, _HYPHENATED)) + r")[A-Za-z0-9_-]{16,}",
+    *_HYPHENATED,
+)
+AUTH_SCHEME: Final = _kind(
+    "authorization",
+    r"(?<![A-Za-z0-9_])(?:[Bb]earer|BEARER|[Bb]asic|BASIC) {1,4}"
+    r"(?P<secret>(?=[A-Za-z]*[0-9._~+/=-])[A-Za-z0-9._~+/=-]{8,}|[A-Za-z]{16,})",
+    *("earer", "EARER", "asic", "ASIC"),
+)
+AUTH_SCREEN: Final = r"(?:[Bb]earer|BEARER|[Bb]asic|BASIC) {1,4}[A-Za-z0-9._~+/=-]{8}"
+URL_PASSWORD: Final = _kind(
+    "url_password", r"://[^\s/:@\"'\[]{0,256}:(?P<secret>[^\s/@\"'\[]{1,256})@", "://"
+)
+
+_CARD: Final = re.compile(
+    r"(?<![0-9])(?<![0-9]\.)(?:"
+    r"[0-9]{4}([ .-])[0-9]{4}\1[0-9]{4}\1[0-9]{1,7}"
+    r"|[0-9]{4}([ .-])[0-9]{6}\2[0-9]{4,5}"
+    r"|[0-9]{13,19})(?![0-9])"
+)
+_HEX_DIGEST: Final = re.compile(r"[0-9a-fA-F]{24,}")
+_TOKEN_END: Final = re.compile(r"[0-9A-Za-z]*")
+_TOKEN_START: Final = re.compile(r"[0-9A-Za-z]*\Z")
+_NO_DIGITS: Final = str.maketrans("", "", " .-")
+
+
+def passes_luhn(digits: str) -> bool:
+    """Whether the last digit is the check digit that ISO/IEC 7812 asks for."""
+    total = 0
+    for place, digit in enumerate(reversed(digits)):
+        value = ord(digit) - 48
+        if place % 2:
+            value = value * 2 - 9 if value > 4 else value * 2
+        total += value
+    return total % 10 == 0
+
+
+def is_card_number(digits: str) -> bool:
+    """Whether 13 to 19 digits may be the number of a payment card."""
+    if digits[0] not in "3456" and not "2221" <= digits[:4] <= "2720":
+        return False
+    return 13 <= len(digits) <= 19 and len(set(digits)) > 1 and passes_luhn(digits)
+
+
+def _is_card(match: re.Match[str]) -> bool:
+    if not is_card_number(match[0].translate(_NO_DIGITS)):
+        return False
+    text = match.string
+    end = _TOKEN_END.match(text, match.end())
+    before = _TOKEN_START.search(text[max(0, match.start() - 64) : match.start()])
+    token = (before[0] if before else "") + match[0] + (end[0] if end else "")
+    return len(token) == len(match[0]) or not _HEX_DIGEST.fullmatch(token)
+
+
+CARD: Final = SecretPattern("card", _CARD, (), _is_card)
+
+EMAIL: Final = _kind(
+    "email", r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}", "@"
+)
+"""E-mail addresses; opt-in."""
+PHONE: Final = _kind(
+    "phone",
+    r"(?<![\w.])(?:\+|00)?[0-9]{1,3}?[ .-]?\(?[0-9]{2,4}\)?(?:[ .-]?[0-9]{2,4}){2,4}(?![\w])",
+)
+"""Phone numbers as people write them; opt-in, and it takes long numbers for phones too."""
+
+DENIED_NAMES: Final = (
+    *("password", "passwd", "passphrase", "passcode", "pwd", "secret", "secrets", "token"),
+    *("apikey", "apikeys", "accesskey", "accesskeyid", "secretkey", "privatekey", "signingkey"),
+    *("encryptionkey", "authkey", "servicekey", "subscriptionkey", "sharedkey", "accountkey"),
+    *("masterkey", "sshkey", "pgpkey", "secretaccesskey", "authorization", "credential"),
+    *("credentials", "cookie", "cookies", "cvv", "cvc", "cardnumber", "connectionstring"),
+    *("passwordhash", "secretvalue", "tokenvalue", "clientassertion", "refreshtokens"),
+    *("accesstokens", "bearer", "authheader", "xauth", "jwt", "otp", "mfacode"),
+)
+HARMLESS_NAMES: Final = (
+    *("pagetoken", "nexttoken", "continuationtoken", "cursortoken", "synctoken", "pertoken"),
+    *("firsttoken", "lasttoken", "eostoken", "bostoken", "padtoken", "unktoken", "septoken"),
+    *("clstoken", "masktoken", "stoptoken", "specialtoken", "newtoken", "paginationtoken"),
+    *("resumetoken", "cancellationtoken", "maxtoken", "mintoken", "inputtoken", "outputtoken"),
+)
+_NAMES: Final = (
+    *("passw(?:or)?d", "passphrase", "passcode", "pwd", "secret", "token", "credentials?"),
+    "(?:api|access|secret|private|signing|encryption|auth|service|master|account|shared)[-_ ]?key",
+    *("cvv", "cvc", "jwt", "connection[-_ ]?string"),
+)
+_SEPARATOR: Final = r"[0-9]{0,4}(?:\\{0,3}[\"'])? {0,4}(?P<separator>=>?|:)(?P<space>\s{0,4})"
+_QUOTED: Final = r"(?P<quote>\\{0,3}[\"'])(?P<quoted>(?!\[redacted:).+?)(?:(?P=quote)|$)"
+_BARE: Final = r"(?P<bare>(?:[^\s\"'\\&<>(){}\[\],;]|[,;](?!\s|\Z|[A-Za-z0-9_-]{1,64}[\"']?[=:]))+)"
+_REST_OF_LINE: Final = r"(?P<bare>(?!\[redacted:)[^\r\n\"'\\]+)"
+HEADER_NAMES: Final = ("authorization", "set-cookie", "cookie")
+
+
+def assignment(names: tuple[str, ...] = ()) -> re.Pattern[str]:
+    """Build the pattern of `name=secret` and `"name": "secret"` in a text, with names of a user.
+
+    Its groups: `quoted` or `bare` is the secret, `separator` and `space` stand before it.
+    """
+    return re.compile(
+        f"(?P<name>{'|'.join((*_NAMES, *names))}){_SEPARATOR}(?:{_QUOTED}|{_BARE})",
+        re.IGNORECASE | re.ASCII | re.MULTILINE,
+    )
+
+
+HEADER: Final = re.compile(
+    f"(?P<name>{'|'.join(HEADER_NAMES)}){_SEPARATOR}(?:{_QUOTED}|{_REST_OF_LINE})",
+    re.IGNORECASE | re.ASCII | re.MULTILINE,
+)
+
+
+def assignment_screen(names: tuple[str, ...] = ()) -> str:
+    """Return a regular expression without look-around that every assignment or header matches."""
+    alternatives = "|".join((*_NAMES, *HEADER_NAMES, *names))
+    return rf"(?i:{alternatives})[0-9]{{0,4}}(?:\\{{0,7}}[\"'])? {{0,4}}[:=]"
+
+
+ASSIGNMENT_ANCHORS: Final = (
+    *("passw", "passphrase", "passcode", "pwd", "secret", "token", "credential"),
+    *("key", "cvv", "cvc", "jwt", "string", "authorization", "cookie"),
+)
+"""Lower-case literals of which one stands in every assignment and header."""
