@@ -148,6 +148,7 @@ class Trackway:
     CAPTURE_ERROR: Final = "trackway.capture_error"
     STREAM_ABANDONED: Final = "trackway.stream.abandoned"
     STREAM_CHUNKS: Final = "trackway.stream.chunks"
+    STREAM_FIRST_CHUNK: Final = "trackway.stream.time_to_first_chunk"
     COST_USD: Final = "trackway.cost_usd"
 
     EVENT_DECISION: Final = "trackway.decision"

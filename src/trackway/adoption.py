@@ -1,0 +1,183 @@
+"""Results that are not finished when the function returns: their span ends with them.
+
+1. A coroutine is awaited inside the span, a generator read inside it.
+2. A streaming response of Starlette or FastAPI has its body followed.
+3. A model client's stream (an iterator with methods of its own) is followed only where the function
+   is a model call; it goes on looking like an instance of its class.
+4. One that is dropped before anybody read it is abandoned, not lost.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Generator
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
+from typing import Any, Final
+
+from opentelemetry import context as otel_context
+
+from trackway.driving import (
+    Opened,
+    detach,
+    follow_async_generator,
+    follow_coroutine,
+    follow_generator,
+)
+
+Follow = Callable[[Any, Opened], Any]
+
+
+def follower(kind: type) -> Follow | None:
+    """Return what follows a result of this type; None: it is finished."""
+    try:
+        return _known[kind]
+    except KeyError:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+            _known.update(_EXACT)
+        found = _known[kind] = _follower(kind)
+        return found
+
+
+def _follower(kind: type) -> Follow | None:
+    if any("body_iterator" in vars(base).get("__annotations__", ()) for base in kind.__mro__):
+        return _follow_response
+    if hasattr(kind, "__anext__") or hasattr(kind, "__next__"):
+        return _follow_iterator
+    return None
+
+
+def _coroutine(result: Coroutine[Any, Any, Any], live: Opened) -> Any:
+    return _watched(follow_coroutine(result, live), live)
+
+
+def _generator(result: Generator[Any, Any, Any], live: Opened) -> Any:
+    return _watched(follow_generator(result, live), live)
+
+
+def _async_generator(result: AsyncGenerator[Any, Any], live: Opened) -> Any:
+    return _watched(follow_async_generator(result, live), live)
+
+
+def _watched(following: Any, live: Opened) -> Any:
+    """A generator that was never started sees nothing of its end."""
+    weakref.finalize(following, live.abandon)
+    return following
+
+
+_EXACT: dict[type, Follow] = {
+    CoroutineType: _coroutine,
+    GeneratorType: _generator,
+    AsyncGeneratorType: _async_generator,
+}
+
+
+_MOST_KNOWN: Final = 1024
+_known: dict[type, Follow | None] = dict(_EXACT)
+
+
+def _follow_response(response: Any, live: Opened) -> Any:
+    body = getattr(response, "body_iterator", None)
+    if isinstance(body, AsyncIterable):
+        response.body_iterator = _async_generator(_read(body), live)
+    else:
+        live.finish(response)
+    return response
+
+
+async def _read(body: AsyncIterable[Any]) -> AsyncGenerator[Any, None]:
+    async for chunk in body:
+        yield chunk
+
+
+def _follow_iterator(result: Any, live: Opened) -> Any:
+    if live.takes_iterators:
+        live.open_stream()
+        return FollowedIterator(result, live)
+    live.finish(result)
+    return result
+
+
+class FollowedIterator:
+    """A client's stream, sync or async, whose pieces are seen on their way to the reader."""
+
+    __slots__ = ("__weakref__", "_followed", "_live")
+
+    def __init__(self, followed: Any, live: Opened) -> None:
+        self._followed = followed
+        self._live = live
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # isinstance must see the client's class
+        return type(self._followed)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._followed, name)
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __aiter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        token = otel_context.attach(self._live.context)
+        try:
+            item = next(self._followed)
+        except StopIteration:
+            detach(token)
+            self._live.exhausted()
+            raise
+        except BaseException as error:
+            detach(token)
+            self._live.fail(error)
+            raise
+        detach(token)
+        self._live.item(item)
+        return item
+
+    async def __anext__(self) -> Any:
+        token = otel_context.attach(self._live.context)
+        try:
+            item = await anext(self._followed)
+        except StopAsyncIteration:
+            detach(token)
+            self._live.exhausted()
+            raise
+        except BaseException as error:
+            detach(token)
+            self._live.fail(error)
+            raise
+        detach(token)
+        self._live.item(item)
+        return item
+
+    def __enter__(self) -> Any:
+        self._followed.__enter__()
+        return self
+
+    def __exit__(self, *problem: Any) -> Any:
+        try:
+            return self._followed.__exit__(*problem)
+        finally:
+            self._live.abandon()
+
+    async def __aenter__(self) -> Any:
+        await self._followed.__aenter__()
+        return self
+
+    async def __aexit__(self, *problem: Any) -> Any:
+        try:
+            return await self._followed.__aexit__(*problem)
+        finally:
+            self._live.abandon()
+
+    def close(self) -> Any:
+        """Close the stream; a client's async `close` gives its awaitable back."""
+        try:
+            return self._followed.close()
+        finally:
+            self._live.abandon()
+
+    def __del__(self) -> None:
+        self._live.abandon()

@@ -1,0 +1,264 @@
+"""The blocks `with run(...)` and `with step(...)`, for code that is no function of its own.
+
+1. `run` opens a run with a run span; what starts inside belongs to it. A run within a run is a run
+   of its own.
+2. `step` records one step: a tool step of the kind `lookup`, `mutate`, `notify` or `other`, or a
+   `wait`.
+3. Both are sync and async context managers. An exception that leaves the block is recorded and goes
+   on unchanged.
+4. A run that is dropped at its head starts no span, and neither does anything inside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextvars import Token
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Final
+
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context, get_current
+from opentelemetry.trace import (
+    NonRecordingSpan,
+    SpanContext,
+    SpanKind,
+    TraceFlags,
+    set_span_in_context,
+)
+
+from trackway.binding import unfitting
+from trackway.capture import record_capture_error
+from trackway.decorators import checked_kind
+from trackway.driving import detach
+from trackway.ids import EntropyIdGenerator
+from trackway.plans import StepPlan, ToolPlan
+from trackway.recording import Recorder, active, put, put_text
+from trackway.run import PLACE, Run, new_identity
+from trackway.schema import SCHEMA_VERSION, GenAI, Trackway
+from trackway.spans import NOTHING, Live, Plan
+
+
+class _RunPlan(Plan):
+    name = "run"
+
+    def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:  # noqa: ARG002
+        return {}
+
+
+_RUN: Final = _RunPlan()
+
+
+class _Block:
+    """Attaches a context for the length of a `with` block and ends its span afterwards."""
+
+    _live: Live | None = None
+    _token: Token[Context] | None = None
+
+    def _leave(self, error: BaseException | None) -> None:
+        if self._token is not None:
+            detach(self._token)
+            self._token = None
+        live, self._live = self._live, None
+        if live is None:
+            return
+        if error is None:
+            live.finish(None)
+        else:
+            live.fail(error)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        stack: TracebackType | None,
+    ) -> None:
+        self._leave(error)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        stack: TracebackType | None,
+    ) -> None:
+        self._leave(error)
+
+
+class run(_Block):
+    """Open a run: `with trackway.run("refund", trial=3, seed=7) as run: …`.
+
+    task, suite, trial, seed, variant, version and conversation become the identity that every span
+    of the run carries. `deadline` is an RFC 3339 text or an aware datetime, `input` the exact
+    input. Further keywords are the fingerprint: what must match for two runs to be comparable.
+    """
+
+    def __init__(
+        self,
+        task: str | None = None,
+        *,
+        trial: int | None = None,
+        seed: int | None = None,
+        suite: str | None = None,
+        variant: str | None = None,
+        version: str | None = None,
+        conversation: str | None = None,
+        deadline: str | datetime | None = None,
+        input: Any = None,
+        **fingerprint: Any,
+    ) -> None:
+        self._fields = {
+            "task": task,
+            "trial": trial,
+            "seed": seed,
+            "suite": suite,
+            "variant": variant,
+            "version": version,
+            "conversation": conversation,
+        }
+        self._deadline = deadline.isoformat() if isinstance(deadline, datetime) else deadline
+        self._input = input
+        self._fingerprint = fingerprint
+
+    def __enter__(self) -> Run:
+        recorder = active()
+        given = {name: value for name, value in self._fields.items() if value is not None}
+        defaults = {} if recorder is None else recorder.defaults
+        opened = Run(new_identity(**{**defaults, **given}), recording=recorder is not None)
+        context = get_current()
+        if recorder is not None and (recorder.keep is None or recorder.keep(opened.id)):
+            context = self._start(recorder, opened, context)
+        else:
+            context = _unrecorded(opened, context)
+        self._token = otel_context.attach(context)
+        return opened
+
+    async def __aenter__(self) -> Run:
+        return self.__enter__()
+
+    def _start(self, recorder: Recorder, opened: Run, context: Context) -> Context:
+        attributes: dict[str, Any] = {**opened.attributes}
+        attributes[Trackway.SCHEMA_VERSION] = SCHEMA_VERSION
+        attributes[GenAI.OPERATION_NAME] = "invoke_workflow"
+        if self._deadline is not None:
+            attributes[Trackway.DEADLINE] = self._deadline
+        try:
+            if isinstance(self._input, str):
+                put_text(attributes, Trackway.INPUT, "input", recorder.capture, self._input)
+            elif self._input is not None:
+                put(attributes, Trackway.INPUT, "input", recorder.capture.value(self._input))
+            _put_fingerprint(attributes, recorder, self._fingerprint)
+        except Exception as error:  # noqa: BLE001 - user objects run in here
+            record_capture_error("run: input", error)
+        task = opened.identity.task
+        live = Live(_RUN, recorder, opened, opened.attributes)
+        live.root = True
+        live.start(f"run {task}" if task else "run", context, SpanKind.INTERNAL, attributes)
+        opened.begin(live.span, input_given=self._input is not None)
+        opened.recording = live.span.is_recording()
+        self._live = live
+        return live.context
+
+
+def _put_fingerprint(
+    attributes: dict[str, Any], recorder: Recorder, fingerprint: Mapping[str, Any]
+) -> None:
+    for name, value in fingerprint.items():
+        if isinstance(value, str):
+            attributes[f"{Trackway.FINGERPRINT}.{name}"] = value
+        elif value is not None:
+            captured = recorder.capture.value(value)
+            put(attributes, f"{Trackway.FINGERPRINT}.{name}", f"fingerprint.{name}", captured)
+
+
+def _unrecorded(opened: Run, context: Context) -> Context:
+    """Return a context under which neither our spans nor those of instrumentors are recorded."""
+    opened.recording = False
+    if active() is not None:
+        ids = EntropyIdGenerator()
+        dropped = SpanContext(
+            ids.generate_trace_id(), ids.generate_span_id(), False, TraceFlags(TraceFlags.DEFAULT)
+        )
+        context = set_span_in_context(NonRecordingSpan(dropped), context)
+    return otel_context.set_value(PLACE, UnrecordedPlace(opened), context)
+
+
+class UnrecordedPlace:
+    """A place inside a run of which nothing is recorded."""
+
+    __slots__ = ("inherited", "run", "span")
+
+    def __init__(self, opened: Run) -> None:
+        self.run = opened
+        self.span = opened.span
+        self.inherited: Mapping[str, Any] = NOTHING
+
+
+class _WaitPlan(StepPlan):
+    operation_name = "wait"
+    input_key, input_field = Trackway.INPUT, "input"
+    output_key, output_field = Trackway.OUTPUT, "output"
+
+    def start(
+        self,
+        recorder: Recorder,
+        context: Context,
+        place: Live | None,
+        args: tuple[Any, ...],  # noqa: ARG002
+        kwargs: dict[str, Any],
+    ) -> Live:
+        attributes = {**(NOTHING if place is None else place.inherited), **self.static}
+        return self.begin(recorder, context, place, recorder.capture.arguments(kwargs), attributes)
+
+
+class Step:
+    """The step of a `with step(...)` block."""
+
+    __slots__ = ("_live", "_result")
+
+    def __init__(self, live: Live | None) -> None:
+        self._live = live
+        self._result: Any = None
+
+    @property
+    def index(self) -> int | None:
+        """The step's place on the run's logical clock; None where nothing records it."""
+        index: int | None = (
+            None if self._live is None else self._live.attributes.get(Trackway.STEP_INDEX)
+        )
+        return index
+
+    def result(self, value: Any) -> None:
+        """Say what the step gave; recorded when the block ends."""
+        self._result = value
+
+
+class step(_Block):
+    """Record a block as one step: `with trackway.step("charge", kind="mutate", amount=4) as s: …`.
+
+    kind: `lookup`, `mutate`, `notify` or `other` for a tool step, `wait` for a wait. Further
+    keywords are the step's arguments. `s.result(value)` says what it gave.
+    """
+
+    def __init__(self, name: str, kind: str = "other", **arguments: Any) -> None:
+        self._plan: StepPlan
+        if kind == "wait":
+            self._plan = _WaitPlan(name, unfitting, {})
+        else:
+            self._plan = ToolPlan(name, dict, kind=checked_kind(kind))
+        self._arguments = arguments
+        self._step: Step | None = None
+
+    def __enter__(self) -> Step:
+        self._live = self._plan.open((), self._arguments)
+        if self._live is not None:
+            self._token = otel_context.attach(self._live.context)
+        self._step = Step(self._live)
+        return self._step
+
+    async def __aenter__(self) -> Step:
+        return self.__enter__()
+
+    def _leave(self, error: BaseException | None) -> None:
+        if error is None and self._live is not None and self._step is not None:
+            self._live.finish(self._step._result)
+        super()._leave(error)

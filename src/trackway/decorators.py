@@ -1,0 +1,182 @@
+"""The decorators `agent`, `tool`, `llm`, `retriever`, and the blocks `run` and `step`.
+
+Each decorator works bare (`@tool`) and called (`@tool("refund_api.create", kind="mutate")`), on
+functions, coroutine functions, generators, async generators, methods, class and static methods
+(above or below the built-in decorators), `functools.partial` objects and callables. What the span
+looks like is decided once, here; a call only fills it in.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar, overload
+
+from trackway.binding import compile_binder
+from trackway.driving import Opener
+from trackway.lifecycle import wrap
+from trackway.llm import LlmPlan
+from trackway.plans import AgentPlan, ToolPlan
+from trackway.retrieval import RetrieverPlan
+from trackway.schema import StepKind
+from trackway.spans import Plan
+
+Decorated = TypeVar(
+    "Decorated",
+    bound="Callable[..., Any] | classmethod[Any, Any, Any] | staticmethod[Any, Any]",
+)
+
+
+class Decorator(Protocol):
+    """Takes a function and returns it with the same type."""
+
+    def __call__(self, function: Decorated, /) -> Decorated:
+        """Return the function, recorded."""
+
+
+def decorate(function: Any, make_opener: Callable[[Callable[..., Any]], Opener]) -> Any:
+    """Wrap a function, or what a class or static method or a partial method holds.
+
+    Raises TypeError for a class or a value that can't be called.
+    """
+    if isinstance(function, (classmethod, staticmethod)):
+        return type(function)(decorate(function.__func__, make_opener))
+    if isinstance(function, functools.partialmethod):
+        inner = decorate(function.func, make_opener)
+        return functools.partialmethod(inner, *function.args, **function.keywords)
+    if inspect.isclass(function) or not callable(function):
+        raise TypeError(
+            f"a recorded function is needed, found {function!r}; "
+            "decorate a function or a method, not a class or a value"
+        )
+    return wrap(function, make_opener(function))
+
+
+def function_name(function: Callable[..., Any]) -> str:
+    """Return the name of a function, or of what a partial or an instance calls."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return str(getattr(function, "__name__", None) or type(function).__name__)
+
+
+def _dispatch(name: Any, make_plan: Callable[[Callable[..., Any], str], Plan]) -> Any:
+    """Serve `@decorator`, `@decorator()` and `@decorator("name")` alike."""
+    if name is None or isinstance(name, str):
+        return lambda function: decorate(
+            function, lambda target: make_plan(target, name or function_name(target)).open
+        )
+    return decorate(name, lambda target: make_plan(target, function_name(target)).open)
+
+
+@overload
+def agent(name: str | None = None, /, *, version: str | None = None) -> Decorator: ...
+@overload
+def agent(function: Decorated, /) -> Decorated: ...
+def agent(name: Any = None, /, *, version: str | None = None) -> Any:
+    """Record an agent. Outside any run each call is a run of its own; inside one, a sub-agent.
+
+    `version` is the release under test (a git SHA or tag) of the runs that it opens.
+    """
+    return _dispatch(
+        name, lambda function, named: AgentPlan(named, compile_binder(function), version=version)
+    )
+
+
+@overload
+def tool(
+    name: str | None = None,
+    /,
+    *,
+    kind: str | None = None,
+    alias: str | None = None,
+    entity: str | Sequence[str] = (),
+    entity_type: str | None = None,
+    returns: str | Sequence[str] = (),
+    success: Callable[[Any], object] | None = None,
+    operation_id: str | Callable[[dict[str, Any]], object] | None = None,
+    description: str | None = None,
+) -> Decorator: ...
+@overload
+def tool(function: Decorated, /) -> Decorated: ...
+def tool(
+    name: Any = None,
+    /,
+    *,
+    kind: str | None = None,
+    alias: str | None = None,
+    entity: str | Sequence[str] = (),
+    entity_type: str | None = None,
+    returns: str | Sequence[str] = (),
+    success: Callable[[Any], object] | None = None,
+    operation_id: str | Callable[[dict[str, Any]], object] | None = None,
+    description: str | None = None,
+) -> Any:
+    """Record a tool call: arguments by name, result, error, and what it did to the world.
+
+    kind: `lookup` (reads), `mutate` (changes the world), `notify` (tells somebody) or `other`.
+    alias: the name that the model sees, where the record's name is another one.
+    entity: argument (or path into one) that names the entity acted on; `entity_type` its type.
+    returns: path into the result where a lookup returns the entity's id.
+    success: predicate over the result; where given, `trackway.step.ok` is written.
+    operation_id: argument name, or a function of the arguments, giving the idempotency key.
+    """
+    step_kind = None if kind is None else checked_kind(kind)
+
+    def make_plan(function: Callable[..., Any], named: str) -> Plan:
+        return ToolPlan(
+            named,
+            compile_binder(function),
+            kind=step_kind,
+            alias=alias,
+            entity=_paths(entity),
+            entity_type=entity_type,
+            returns=_paths(returns),
+            success=success,
+            operation_id=operation_id,
+            description=description,
+        )
+
+    return _dispatch(name, make_plan)
+
+
+@overload
+def llm(
+    name: str | None = None, /, *, model: str | None = None, provider: str | None = None
+) -> Decorator: ...
+@overload
+def llm(function: Decorated, /) -> Decorated: ...
+def llm(name: Any = None, /, *, model: str | None = None, provider: str | None = None) -> Any:
+    """Record a model call: request, answer, tokens and finish reasons, streams included.
+
+    Requests and answers of OpenAI (chat, Responses) and Anthropic are read by shape. `model` and
+    `provider` say what the arguments and the answer do not.
+    """
+    return _dispatch(
+        name,
+        lambda function, named: LlmPlan(
+            named, compile_binder(function), model=model, provider=provider
+        ),
+    )
+
+
+@overload
+def retriever(name: str | None = None, /) -> Decorator: ...
+@overload
+def retriever(function: Decorated, /) -> Decorated: ...
+def retriever(name: Any = None, /) -> Any:
+    """Record a retrieval: the query, and the documents with ids, scores, ranks and hashes."""
+    return _dispatch(name, lambda function, named: RetrieverPlan(named, compile_binder(function)))
+
+
+def checked_kind(kind: str) -> StepKind:
+    """Return the step kind, or raise ValueError naming the known ones."""
+    try:
+        return StepKind(kind)
+    except ValueError:
+        known = ", ".join(StepKind)
+        raise ValueError(f"kind must be one of {known}; found {kind!r}") from None
+
+
+def _paths(paths: str | Sequence[str]) -> tuple[str, ...]:
+    return (paths,) if isinstance(paths, str) else tuple(paths)

@@ -1,0 +1,200 @@
+"""A streamed model answer, put together into the object that an unstreamed call would give.
+
+Three streams are known by the shape of their pieces: OpenAI chat chunks (`choices[].delta`), events
+of OpenAI's Responses API (the closing event carries the whole response), Anthropic events
+(`content_block_delta`, …). Texts are joined; other pieces are kept as a list. An answer cut short
+keeps what came. Texts are kept up to the bound of `streams`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trackway.messages import get
+from trackway.streams import MAX_CHARACTERS, Collector
+
+
+class CompletionCollector(Collector):
+    """Pieces of one answer, merged as they come: nothing but the merged answer is kept."""
+
+    __slots__ = ("_chat", "_events", "_response")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._chat: _ChatAnswer | None = None
+        self._events: _AnthropicAnswer | None = None
+        self._response: Any = None
+
+    def add(self, item: Any) -> None:
+        """Merge one piece."""
+        if isinstance(item, str):
+            super().add(item)
+            return
+        kind = get(item, "type", None)
+        if get(item, "choices", None) is not None:
+            self.count += 1
+            self._chat = self._chat or _ChatAnswer()
+            self._chat.add(item)
+        elif isinstance(kind, str) and kind.startswith("response."):
+            self.count += 1
+            self._response = get(item, "response") or self._response
+        elif isinstance(kind, str) and kind in _ANTHROPIC_EVENTS:
+            self.count += 1
+            self._events = self._events or _AnthropicAnswer()
+            self._events.add(kind, item)
+        else:
+            super().add(item)
+
+    def result(self) -> Any:
+        """Return the whole answer, in the provider's own unstreamed shape."""
+        if self._chat is not None:
+            return self._chat.result()
+        if self._events is not None:
+            return self._events.result()
+        if self._response is not None:
+            return self._response
+        return super().result()
+
+
+class _Text:
+    """A text that grows up to the bound."""
+
+    __slots__ = ("_length", "_pieces")
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._length = 0
+
+    def add(self, piece: Any) -> None:
+        if isinstance(piece, str) and self._length < MAX_CHARACTERS:
+            self._pieces.append(piece)
+            self._length += len(piece)
+
+    def __str__(self) -> str:
+        return "".join(self._pieces)
+
+    def __bool__(self) -> bool:
+        return bool(self._pieces)
+
+
+class _ChatChoice:
+    def __init__(self) -> None:
+        self.role = "assistant"
+        self.content = _Text()
+        self.calls: dict[int, dict[str, Any]] = {}
+        self.finish_reason: str | None = None
+
+    def add(self, choice: Any) -> None:
+        delta = get(choice, "delta")
+        self.role = get(delta, "role") or self.role
+        self.content.add(get(delta, "content"))
+        for piece in get(delta, "tool_calls") or ():
+            position = get(piece, "index")
+            call = self.calls.setdefault(
+                len(self.calls) if position is None else position,
+                {"id": None, "name": _Text(), "arguments": _Text()},
+            )
+            call["id"] = get(piece, "id") or call["id"]
+            call["name"].add(get(get(piece, "function"), "name"))
+            call["arguments"].add(get(get(piece, "function"), "arguments"))
+        self.finish_reason = get(choice, "finish_reason") or self.finish_reason
+
+    def result(self) -> dict[str, Any]:
+        calls = [
+            {
+                "id": call["id"],
+                "function": {"name": str(call["name"]), "arguments": str(call["arguments"])},
+            }
+            for _, call in sorted(self.calls.items())
+        ]
+        said = {
+            "role": self.role,
+            "content": str(self.content) if self.content else None,
+            "tool_calls": calls,
+        }
+        return {"message": said, "finish_reason": self.finish_reason}
+
+
+class _ChatAnswer:
+    def __init__(self) -> None:
+        self.head: dict[str, Any] = {}
+        self.choices: dict[int, _ChatChoice] = {}
+
+    def add(self, chunk: Any) -> None:
+        for name in ("id", "model", "system_fingerprint", "usage"):
+            value = get(chunk, name, None)
+            if value is not None:
+                self.head[name] = value
+        for choice in get(chunk, "choices") or ():
+            self.choices.setdefault(get(choice, "index", 0) or 0, _ChatChoice()).add(choice)
+
+    def result(self) -> dict[str, Any]:
+        choices = [choice.result() for _, choice in sorted(self.choices.items())]
+        return {**self.head, "choices": choices}
+
+
+_ANTHROPIC_EVENTS = frozenset(
+    {
+        "message_start",
+        "message_delta",
+        "message_stop",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "ping",
+    }
+)
+_USAGE = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
+
+
+class _AnthropicAnswer:
+    def __init__(self) -> None:
+        self.head: dict[str, Any] = {"role": "assistant"}
+        self.usage: dict[str, int] = {}
+        self.blocks: dict[int, tuple[Any, _Text]] = {}
+
+    def add(self, kind: str, event: Any) -> None:
+        if kind == "message_start":
+            started = get(event, "message")
+            self.head.update(
+                {name: get(started, name) for name in ("id", "model", "role") if started}
+            )
+            self._count(get(started, "usage"))
+        elif kind == "message_delta":
+            reason = get(get(event, "delta"), "stop_reason")
+            if reason is not None:
+                self.head["stop_reason"] = reason
+            self._count(get(event, "usage"))
+        elif kind == "content_block_start":
+            self.blocks[get(event, "index", 0)] = (get(event, "content_block"), _Text())
+        elif kind == "content_block_delta":
+            delta = get(event, "delta")
+            _, text = self.blocks.setdefault(get(event, "index", 0), ({"type": "text"}, _Text()))
+            for name in ("text", "thinking", "partial_json"):
+                text.add(get(delta, name, None))
+
+    def _count(self, usage: Any) -> None:
+        if usage is None:
+            return
+        for name in _USAGE:
+            value = get(usage, name, None)
+            if isinstance(value, int):
+                self.usage[name] = value
+
+    def result(self) -> dict[str, Any]:
+        content = [_block(block, str(text)) for _, (block, text) in sorted(self.blocks.items())]
+        return {**self.head, "content": content, "usage": self.usage or None}
+
+
+def _block(block: Any, text: str) -> dict[str, Any]:
+    kind = get(block, "type")
+    if kind == "tool_use":
+        # `tool_call` parses the text; a block that came whole has its input already.
+        asked = text or get(block, "input")
+        return {"type": kind, "id": get(block, "id"), "name": get(block, "name"), "input": asked}
+    return {"type": kind, ("thinking" if kind == "thinking" else "text"): text}

@@ -1,0 +1,140 @@
+"""What hangs on a step: decisions, states, waits, effects, context, continuity; and the outcome.
+
+Each call adds one span event to the innermost step or run span of ours, even where a framework's
+span lies between. Values are captured, redacted and bounded like arguments. A field that is not
+given is absent. Outside any recorded span a call does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from trackway.capture import record_capture_error
+from trackway.recording import active
+from trackway.run import current_place, current_run
+from trackway.schema import Trackway
+
+
+def _record(name: str, fields: dict[str, Any]) -> None:
+    place = current_place()
+    recorder = active()
+    if place is None or recorder is None or not place.span.is_recording():
+        return
+    try:
+        attributes: dict[str, Any] = {}
+        for field, value in fields.items():
+            if value is None:
+                continue
+            if isinstance(value, (bool, int, float)):
+                attributes[field] = value
+            elif isinstance(value, datetime):
+                attributes[field] = value.isoformat()
+            elif isinstance(value, str):
+                attributes[field] = recorder.capture.text(value)
+            else:
+                captured = recorder.capture.value(value)
+                if captured.text is not None:
+                    attributes[field] = captured.text
+        place.span.add_event(name, attributes)
+    except Exception as error:  # noqa: BLE001 - user objects run in here
+        record_capture_error(name, error)
+
+
+def decision(candidates: Any = None, chosen: Any = None, reason: str | None = None) -> None:
+    """Record a decision: what could have been chosen, what was, and why."""
+    fields = {"candidates": candidates, "chosen": chosen, "reason": reason}
+    _record(Trackway.EVENT_DECISION, fields)
+
+
+def state(name: str, before: Any = None, after: Any = None) -> None:
+    """Record that a named state changed."""
+    _record(Trackway.EVENT_STATE, {"name": name, "before": before, "after": after})
+
+
+def wait(
+    owner: str | None = None,
+    *,
+    deadline: str | datetime | None = None,
+    resume_token: str | None = None,
+    reason: str | None = None,
+) -> None:
+    """Record that the run waits for somebody, until when, and how it is taken up again."""
+    fields = {
+        "owner": owner,
+        "deadline": deadline,
+        "resume_token": resume_token,
+        "reason": reason,
+    }
+    _record(Trackway.EVENT_WAIT, fields)
+
+
+def resume(resume_token: str | None = None, *, reason: str | None = None) -> None:
+    """Record that a wait is over."""
+    _record(Trackway.EVENT_RESUME, {"resume_token": resume_token, "reason": reason})
+
+
+def effect(
+    operation: str,
+    *,
+    operation_id: str | None = None,
+    entity: str | None = None,
+    applied: bool | None = None,
+    ledger: Any = None,
+) -> None:
+    """Record a change in the world; `applied=None`: nobody knows whether it took place."""
+    fields = {
+        "operation": operation,
+        "operation_id": operation_id,
+        "entity": entity,
+        "applied": applied,
+        "ledger": ledger,
+    }
+    _record(Trackway.EVENT_EFFECT, fields)
+
+
+def context(
+    tokens: int | None = None,
+    limit: int | None = None,
+    *,
+    dropped_messages: int | None = None,
+    truncated: bool | None = None,
+) -> None:
+    """Record how full the context window is, and what was dropped to make it fit."""
+    fields = {
+        "tokens": tokens,
+        "limit": limit,
+        "dropped_messages": dropped_messages,
+        "truncated": truncated,
+    }
+    _record(Trackway.EVENT_CONTEXT, fields)
+
+
+def continuity(
+    required: Sequence[str] = (), present: Sequence[str] = (), *, digest: str | None = None
+) -> None:
+    """Record which earlier decisions a step needs, and which of them it still sees."""
+    fields = {"required": list(required), "present": list(present), "digest": digest}
+    _record(Trackway.EVENT_CONTINUITY, fields)
+
+
+def outcome(
+    success: bool | None,
+    label: str | None = None,
+    failure_mode: str | None = None,
+    state: Any = None,
+    *,
+    censored: bool | None = None,
+) -> None:
+    """Record the outcome of the current run; see `Run.outcome`."""
+    run = current_run()
+    if run is not None:
+        run.outcome(success, label, failure_mode, state, censored=censored)
+
+
+def final(text: str | None = None, action: str | None = None, arguments: Any = None) -> None:
+    """Record the final text and terminal action of the current run; see `Run.final`."""
+    run = current_run()
+    if run is not None:
+        run.final(text, action, arguments)

@@ -1,0 +1,100 @@
+"""The wrapper around a decorated function, in the function's own shape.
+
+1. Coroutine functions stay coroutine functions, generator functions generator functions: `inspect`
+   and frameworks see no difference.
+2. A plain function may return something that is not finished yet; `adoption` says what follows it.
+3. Closures hold the function and what opens its span, never a tracer: decorated functions pickle.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from opentelemetry import context as otel_context
+
+from trackway.adoption import follower
+from trackway.driving import Opener, detach, drive_async_generator, follow_generator
+
+
+def wrap(function: Callable[..., Any], open_span: Opener) -> Callable[..., Any]:
+    """Return the function with a span around each call, in the function's own shape."""
+    shape = function
+    while isinstance(shape, functools.partial):
+        shape = shape.func
+    if not inspect.isroutine(shape):
+        shape = type(shape).__call__
+    if inspect.isasyncgenfunction(shape):
+        wrapper: Callable[..., Any] = drive_async_generator(function, open_span)
+    elif inspect.isgeneratorfunction(shape):
+        wrapper = _generator(function, open_span)
+    elif inspect.iscoroutinefunction(shape):
+        wrapper = _coroutine(function, open_span)
+    else:
+        wrapper = _plain(function, open_span)
+    functools.update_wrapper(wrapper, _named(function))
+    if wrapper.__wrapped__ is not function:  # type: ignore[attr-defined]
+        wrapper.__wrapped__ = function  # type: ignore[attr-defined]
+    return wrapper
+
+
+def _named(function: Callable[..., Any]) -> Callable[..., Any]:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function if inspect.isroutine(function) else type(function)
+
+
+def _plain(function: Callable[..., Any], open_span: Opener) -> Callable[..., Any]:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        live = open_span(args, kwargs)
+        if live is None:
+            return function(*args, **kwargs)
+        token = otel_context.attach(live.context)
+        try:
+            result = function(*args, **kwargs)
+        except BaseException as error:
+            detach(token)
+            live.fail(error)
+            raise
+        detach(token)
+        follow = follower(type(result))
+        if follow is not None:
+            return follow(result, live)
+        live.finish(result)
+        return result
+
+    return wrapper
+
+
+def _coroutine(function: Callable[..., Any], open_span: Opener) -> Callable[..., Any]:
+    async def wrapper(*args: Any, **kwargs: Any) -> Any:
+        live = open_span(args, kwargs)
+        if live is None:
+            return await function(*args, **kwargs)
+        token = otel_context.attach(live.context)
+        try:
+            result = await function(*args, **kwargs)
+        except BaseException as error:
+            detach(token)
+            live.fail(error)
+            raise
+        detach(token)
+        follow = follower(type(result))
+        if follow is not None:
+            return follow(result, live)
+        live.finish(result)
+        return result
+
+    return wrapper
+
+
+def _generator(function: Callable[..., Any], open_span: Opener) -> Callable[..., Any]:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        live = open_span(args, kwargs)
+        if live is None:
+            return (yield from function(*args, **kwargs))
+        return (yield from follow_generator(function(*args, **kwargs), live))
+
+    return wrapper

@@ -1,0 +1,146 @@
+"""A model call: what was asked, what was answered, by which model, at what price in tokens.
+
+1. The request is read from the call's own arguments: `messages`, `input` or `prompt`; `system` or
+   `instructions`; `tools`; `model`; sampling parameters. Arguments of other names are not messages.
+   A function whose arguments hold no conversation records them whole, as one part.
+2. The answer is read by shape (`completions`), a stream is put together first (`deltas`).
+3. The system prompt and the tool definitions are also hashed: tool descriptions are code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from opentelemetry.context import Context
+from opentelemetry.trace import SpanKind
+
+from trackway.binding import Binder
+from trackway.capture import Captured
+from trackway.completions import completion
+from trackway.deltas import CompletionCollector
+from trackway.messages import get, messages, parts, tool_definition
+from trackway.plans import Args, Kwargs, StepPlan, changed
+from trackway.recording import Recorder, put
+from trackway.schema import GenAI, Trackway
+from trackway.spans import NOTHING, Live
+
+_CONVERSATION: Final = ("messages", "input", "prompt", "contents")
+_INSTRUCTIONS: Final = ("system", "instructions", "system_prompt")
+_SYSTEM_ROLES: Final = ("system", "developer")
+_PARAMETERS: Final[Mapping[str, tuple[str, type | tuple[type, ...]]]] = {
+    "max_tokens": (GenAI.REQUEST_MAX_TOKENS, int),
+    "max_completion_tokens": (GenAI.REQUEST_MAX_TOKENS, int),
+    "max_output_tokens": (GenAI.REQUEST_MAX_TOKENS, int),
+    "temperature": (GenAI.REQUEST_TEMPERATURE, (int, float)),
+    "top_p": (GenAI.REQUEST_TOP_P, (int, float)),
+    "seed": (GenAI.REQUEST_SEED, int),
+}
+
+
+class LlmPlan(StepPlan):
+    """A model call by a function of the user's."""
+
+    operation_name = "chat"
+    span_kind = SpanKind.CLIENT
+    takes_iterators = True
+    first_chunk_key = GenAI.RESPONSE_TIME_TO_FIRST_CHUNK
+    input_key, input_field = GenAI.INPUT_MESSAGES, "input"
+    output_key, output_field = GenAI.OUTPUT_MESSAGES, "output"
+
+    def __init__(
+        self, name: str, bind: Binder, *, model: str | None = None, provider: str | None = None
+    ) -> None:
+        static = {GenAI.REQUEST_MODEL: model, GenAI.PROVIDER_NAME: provider}
+        super().__init__(name, bind, {k: v for k, v in static.items() if v is not None})
+        self.model = model
+        self.provider = provider
+
+    def start(
+        self,
+        recorder: Recorder,
+        context: Context,
+        place: Live | None,
+        args: Args,
+        kwargs: Kwargs,
+    ) -> Live:
+        """Start the span with the request on it."""
+        arguments = self.bind(*args, **kwargs)
+        attributes = {**(NOTHING if place is None else place.inherited), **self.static}
+        model = arguments.get("model")
+        if isinstance(model, str):
+            attributes[GenAI.REQUEST_MODEL] = model
+        for name, (key, kind) in _PARAMETERS.items():
+            value = arguments.get(name)
+            if isinstance(value, kind) and not isinstance(value, bool):
+                attributes[key] = value
+        if arguments.get("stream") is True:
+            attributes[GenAI.REQUEST_STREAM] = True
+        _put_instructions(attributes, recorder, arguments)
+        _put_tools(attributes, recorder, arguments)
+        captured = recorder.capture.value(_conversation(arguments))
+        asked = attributes.get(GenAI.REQUEST_MODEL)
+        named = f"chat {asked}" if asked else "chat"
+        return self.begin(recorder, context, place, captured, attributes, span_name=named)
+
+    def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
+        """Return the answer's messages, model, finish reasons and usage."""
+        answer = completion(result)
+        attributes = {**changed(live), **answer.attributes}
+        provider = self.provider or _provider(result)
+        if provider is not None:
+            attributes[GenAI.PROVIDER_NAME] = provider
+        captured = live.recorder.capture.value(answer.messages)
+        put(attributes, self.output_key, self.output_field, captured)
+        return attributes
+
+    def collector(self) -> CompletionCollector:
+        """Return what puts a streamed answer together."""
+        return CompletionCollector()
+
+
+def _conversation(arguments: Mapping[str, Any]) -> Any:
+    for name in _CONVERSATION:
+        if arguments.get(name) is not None:
+            return messages(arguments[name])
+    texts = [value for value in arguments.values() if isinstance(value, str)]
+    if len(texts) == len(arguments) == 1:
+        return messages(texts[0])
+    return [{"role": "user", "parts": [{"type": "json", "content": dict(arguments)}]}]
+
+
+def _put_instructions(
+    attributes: dict[str, Any], recorder: Recorder, arguments: Mapping[str, Any]
+) -> None:
+    for name in _INSTRUCTIONS:
+        if arguments.get(name):
+            captured = recorder.capture.value(parts(arguments[name]))
+            put(attributes, GenAI.SYSTEM_INSTRUCTIONS, "system_instructions", captured)
+            attributes[Trackway.PROMPT_DIGEST] = _digest(captured)
+            return
+    asked = arguments.get("messages")
+    if isinstance(asked, (list, tuple)) and asked and get(asked[0], "role") in _SYSTEM_ROLES:
+        captured = recorder.capture.value(parts(get(asked[0], "content")))
+        attributes[Trackway.PROMPT_DIGEST] = _digest(captured)
+
+
+def _put_tools(
+    attributes: dict[str, Any], recorder: Recorder, arguments: Mapping[str, Any]
+) -> None:
+    tools = arguments.get("tools")
+    if isinstance(tools, (list, tuple)) and tools:
+        captured = recorder.capture.value([tool_definition(tool) for tool in tools])
+        put(attributes, GenAI.TOOL_DEFINITIONS, "tool_definitions", captured)
+        attributes[Trackway.TOOLS_DIGEST] = _digest(captured)
+
+
+def _digest(captured: Captured) -> str:
+    if captured.digest is not None or captured.text is None:
+        return captured.digest or ""
+    return hashlib.sha256(captured.text.encode("utf-8")).hexdigest()
+
+
+def _provider(result: Any) -> str | None:
+    module = type(result).__module__.partition(".")[0]
+    return module if module in ("openai", "anthropic") else None

@@ -1,0 +1,90 @@
+"""Spans that other instrumentors write get the run's identity, and their place in it.
+
+1. Every span that starts inside a run carries the run's identity; a key that the span has already
+   keeps its value. Our own spans carry it from birth and are left alone.
+2. A foreign span whose operation is a step (a model call, a tool call, a retrieval) also takes the
+   run's clock, unless it is the same call seen twice: a span of the same operation (and tool)
+   stands right above it.
+3. Nothing here raises: a processor that fails loses spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from opentelemetry import trace
+from opentelemetry.context import Context, get_current
+from opentelemetry.sdk.trace import Span, SpanProcessor
+
+from trackway.capture import record_capture_error
+from trackway.run import PLACE
+from trackway.schema import (
+    OPERATION_OF_GENAI_NAME,
+    SCOPE_NAME,
+    STEP_OPERATIONS,
+    GenAI,
+    Operation,
+    Trackway,
+)
+
+_OPENINFERENCE: Final = {
+    "LLM": Operation.LLM,
+    "TOOL": Operation.TOOL,
+    "RETRIEVER": Operation.RETRIEVAL,
+}
+_TRACELOOP: Final = {"tool": Operation.TOOL}
+_NONE: Final[Mapping[str, Any]] = {}
+
+
+def operation_of(attributes: Mapping[str, Any]) -> Operation | None:
+    """Return what a span is by its attributes at start; None where none of them tells."""
+    name = attributes.get(GenAI.OPERATION_NAME)
+    if name is not None:
+        return OPERATION_OF_GENAI_NAME.get(str(name), Operation.OTHER)
+    kind = attributes.get("openinference.span.kind")
+    if kind is not None:
+        return _OPENINFERENCE.get(str(kind).upper(), Operation.OTHER)
+    kind = attributes.get("traceloop.span.kind")
+    if kind is not None:
+        return _TRACELOOP.get(str(kind).lower(), Operation.OTHER)
+    return Operation.LLM if "llm.request.type" in attributes else None
+
+
+class IdentityProcessor(SpanProcessor):
+    """Stamps foreign spans at their start."""
+
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        """Add identity and, to a step, its index."""
+        scope = span.instrumentation_scope
+        if scope is not None and scope.name == SCOPE_NAME:
+            return
+        try:
+            context = get_current() if parent_context is None else parent_context
+            place: Any = context.get(PLACE)
+            if place is not None and place.run is not None:
+                _stamp(span, place.run, context)
+        except Exception as error:  # noqa: BLE001 - a processor must not break the program
+            record_capture_error("processor", error)
+
+
+def _stamp(span: Span, run: Any, context: Context) -> None:
+    present = span.attributes or _NONE
+    stamps = {key: value for key, value in run.attributes.items() if key not in present}
+    operation = operation_of(present)
+    if (
+        operation in STEP_OPERATIONS
+        and Trackway.STEP_INDEX not in present
+        and not _seen_above(operation, present, context)
+    ):
+        stamps[Trackway.STEP_INDEX] = run.tick()
+    span.set_attributes(stamps)
+
+
+def _seen_above(operation: Operation | None, present: Mapping[str, Any], context: Context) -> bool:
+    parent = trace.get_current_span(context)
+    above: Mapping[str, Any] = getattr(parent, "attributes", None) or _NONE
+    if operation_of(above) is not operation:
+        return False
+    tool, tool_above = (a.get(GenAI.TOOL_NAME, a.get("tool.name")) for a in (present, above))
+    return tool == tool_above or tool is None or tool_above is None

@@ -1,0 +1,197 @@
+"""How a run's identity reaches threads and other processes.
+
+1. Tasks and `asyncio.to_thread` copy the context on their own. `ThreadPoolExecutor.submit`,
+   `Thread.start` and `ProcessPoolExecutor.submit` do not: `configure()` makes them hand the place
+   over when, and only when, they are called inside a run.
+2. A worker thread that a pool starts inside a run takes nothing along: it outlives the run.
+3. A carrier is a dict of texts (a W3C `traceparent` and the run's identity as JSON) for queues,
+   subprocesses and resumption: `carrier()` here, `with carried(carrier):` there. The logical clock
+   goes on there from the carrier's value, and is then not unique.
+4. Within one process a run is one object, whichever way it was handed over.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any, Final
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+from opentelemetry.context import Context, get_current
+from opentelemetry.trace import Span
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from trackway.driving import detach
+from trackway.recording import active
+from trackway.run import PLACE, Identity, Run, current_place
+from trackway.schema import GenAI
+
+CARRIER_KEY: Final = "trackway-run"
+_W3C: Final = TraceContextTextMapPropagator()
+_runs: weakref.WeakValueDictionary[str, Run] = weakref.WeakValueDictionary()
+
+
+class HandedOver:
+    """A place that came from elsewhere: its span lives in another thread or process."""
+
+    __slots__ = ("inherited", "run", "span")
+
+    def __init__(self, run: Run, span: Span, agent: str | None) -> None:
+        self.run = run
+        self.span = span
+        self.inherited: Mapping[str, Any] = (
+            run.attributes if agent is None else {**run.attributes, GenAI.AGENT_NAME: agent}
+        )
+
+
+def carrier() -> dict[str, str]:
+    """Return the current place as a dict of texts; empty outside any run."""
+    place = current_place()
+    if place is None or place.run is None:
+        return {}
+    run = place.run
+    carried_texts: dict[str, str] = {}
+    _W3C.inject(carried_texts)
+    fields: dict[str, Any] = {k: v for k, v in asdict(run.identity).items() if v is not None}
+    fields["last_step"] = run.last_step
+    fields["recording"] = run.recording
+    agent = place.inherited.get(GenAI.AGENT_NAME)
+    if agent is not None:
+        fields["agent"] = agent
+    carried_texts[CARRIER_KEY] = json.dumps(fields, sort_keys=True)
+    _runs[run.id] = run
+    return carried_texts
+
+
+@contextmanager
+def carried(texts: Mapping[str, str]) -> Iterator[Run | None]:
+    """Work in the place that a carrier names; an empty carrier changes nothing."""
+    if CARRIER_KEY not in texts:
+        yield None
+        return
+    run, context = _unpack(texts)
+    token = otel_context.attach(context)
+    try:
+        yield run
+    finally:
+        detach(token)
+
+
+def _unpack(texts: Mapping[str, str]) -> tuple[Run, Context]:
+    fields = json.loads(texts[CARRIER_KEY])
+    last_step, recording = fields.pop("last_step"), fields.pop("recording")
+    agent = fields.pop("agent", None)
+    identity = Identity(**fields)
+    run = _runs.get(identity.run_id)
+    if run is None:
+        run = Run(identity, recording=recording and active() is not None, last_step=last_step)
+        _runs[run.id] = run
+    context = _W3C.extract(texts, context=get_current())
+    place = HandedOver(run, trace.get_current_span(context), agent)
+    return run, otel_context.set_value(PLACE, place, context)
+
+
+class _InThread:
+    """A function that runs under the context of the thread that submitted it."""
+
+    __slots__ = ("_context", "_function")
+
+    def __init__(self, function: Callable[..., Any], context: Context) -> None:
+        self._function = function
+        self._context = context
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        token = otel_context.attach(self._context)
+        try:
+            return self._function(*args, **kwargs)
+        finally:
+            detach(token)
+
+
+class _InProcess:
+    """A function that runs in the place of its submitter, in another process; it pickles."""
+
+    def __init__(self, function: Callable[..., Any], texts: Mapping[str, str]) -> None:
+        self._function = function
+        self._texts = texts
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with carried(self._texts):
+            return self._function(*args, **kwargs)
+
+
+def _inside_run() -> bool:
+    place = current_place()
+    return place is not None and place.run is not None
+
+
+def _submitting(
+    submit: Callable[..., Any], hand_over: Callable[[Callable[..., Any]], Callable[..., Any]]
+) -> Callable[..., Any]:
+    def submit_in_place(self: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        if not _inside_run():
+            return submit(self, fn, *args, **kwargs)
+        handed_over = hand_over(fn)
+        # Workers that this call may start or fork must not keep the run for life.
+        token = otel_context.attach(Context())
+        try:
+            return submit(self, handed_over, *args, **kwargs)
+        finally:
+            detach(token)
+
+    return submit_in_place
+
+
+def _submit_to_threads(submit: Callable[..., Any]) -> Callable[..., Any]:
+    return _submitting(submit, lambda function: _InThread(function, get_current()))
+
+
+def _submit_to_processes(submit: Callable[..., Any]) -> Callable[..., Any]:
+    return _submitting(submit, lambda function: _InProcess(function, carrier()))
+
+
+def _start_thread(start: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
+    def start_in_place(self: threading.Thread) -> None:
+        if _inside_run() and not self.name.startswith("trackway-"):
+            self.run = _InThread(self.run, get_current())  # type: ignore[method-assign]
+        start(self)
+
+    return start_in_place
+
+
+class _Patches:
+    """The standard library's functions as they were, to be put back."""
+
+    originals: list[tuple[type, str, Any]] = []  # noqa: RUF012 - one per process
+
+
+def hand_over_to_threads_and_processes() -> None:
+    """Make pools and threads that are used inside a run take the run along; once."""
+    if _Patches.originals:
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    replacements: tuple[tuple[type, str, Callable[[Any], Any]], ...] = (
+        (ThreadPoolExecutor, "submit", _submit_to_threads),
+        (ProcessPoolExecutor, "submit", _submit_to_processes),
+        (threading.Thread, "start", _start_thread),
+    )
+    for owner, name, replace in replacements:
+        original = getattr(owner, name)
+        _Patches.originals.append((owner, name, original))
+        patched = replace(original)
+        setattr(owner, name, functools.wraps(original)(patched))
+
+
+def stop_handing_over() -> None:
+    """Put the standard library's own functions back."""
+    while _Patches.originals:
+        owner, name, original = _Patches.originals.pop()
+        setattr(owner, name, original)

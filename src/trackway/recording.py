@@ -1,0 +1,91 @@
+"""What records now, and how a captured value lands on a span.
+
+1. One `Recorder` at a time: `configure()` makes it. Without it the decorators record into a global
+   tracer provider if the program has set one, and else call the user's function directly.
+2. A captured value becomes one JSON text under its key; `trackway.truncated`, `trackway.redacted`
+   and `trackway.content.sha256.<field>` name the field when it was cut, cleaned or left out.
+3. Whatever goes wrong while recording is counted and logged once; it never reaches the user.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from opentelemetry import trace
+from opentelemetry.trace import ProxyTracerProvider, Tracer
+
+from trackway.capture import Capture, Captured
+from trackway.schema import SCOPE_NAME, Trackway
+
+VERSION: Final = "0.1.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """Where spans go and how values are captured."""
+
+    tracer: Tracer
+    capture: Capture
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Identity fields of runs that name none themselves (version, variant, …)."""
+    keep: Callable[[str], bool] | None = None
+    """Decides at its head, by run id, whether a run is recorded; None: every run."""
+    flush_at_run_end: Callable[[], object] | None = None
+
+
+def put(attributes: dict[str, Any], key: str, name: str, captured: Captured) -> None:
+    """Place a captured value under `key`; `name` is the field's name in the change lists."""
+    if captured.text is not None:
+        attributes[key] = captured.text
+    if captured.digest is not None:
+        attributes[f"{Trackway.CONTENT_SHA256}.{name}"] = captured.digest
+    if captured.truncated:
+        attributes[Trackway.TRUNCATED] = [*attributes.get(Trackway.TRUNCATED, ()), name]
+    if captured.redacted:
+        attributes[Trackway.REDACTED] = [*attributes.get(Trackway.REDACTED, ()), name]
+
+
+def put_text(attributes: dict[str, Any], key: str, name: str, capture: Capture, text: str) -> None:
+    """Place a text as it is, not as a JSON string; only its hash where content is off."""
+    captured = capture.value(text)
+    if captured.text is not None:
+        captured = replace(captured, text=json.loads(captured.text))
+    put(attributes, key, name, captured)
+
+
+def switched_off() -> bool:
+    """Whether `TRACKWAY_DISABLED` or `OTEL_SDK_DISABLED` is set."""
+    return any(
+        os.environ.get(name, "").strip().lower() in ("1", "true", "yes", "on")
+        for name in ("TRACKWAY_DISABLED", "OTEL_SDK_DISABLED")
+    )
+
+
+class _State:
+    """The one mutable cell; `configure()` and its undoing write it."""
+
+    recorder: Recorder | None = None
+    disabled: bool = switched_off()
+
+
+def install(recorder: Recorder | None, *, disabled: bool = False) -> None:
+    """Make this the recorder of the process."""
+    _State.recorder = recorder
+    _State.disabled = disabled
+
+
+def active() -> Recorder | None:
+    """Return the recorder, or None when nothing records: then user code runs untouched."""
+    return _State.recorder or (None if _State.disabled else _from_global_provider())
+
+
+def _from_global_provider() -> Recorder | None:
+    provider = trace.get_tracer_provider()
+    if isinstance(provider, ProxyTracerProvider):
+        return None
+    _State.recorder = Recorder(provider.get_tracer(SCOPE_NAME, VERSION), Capture())
+    return _State.recorder

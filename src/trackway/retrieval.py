@@ -1,0 +1,106 @@
+"""A retrieval: what was asked, and which documents came back, in which order.
+
+1. The query is the argument called `query` or `question`, else the first text among the arguments.
+2. A document is read by shape: id, score, and a hash of its content, with its rank from 1; a pair
+   `(document, score)` is understood. A result that is no list has no documents, only an output.
+3. What a document does not tell is absent. Documents beyond a thousand are not listed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from opentelemetry.context import Context
+
+from trackway.binding import Binder
+from trackway.capture import Capture
+from trackway.messages import get
+from trackway.plans import Args, Kwargs, StepPlan
+from trackway.recording import Recorder, put
+from trackway.schema import GenAI, Trackway
+from trackway.spans import NOTHING, Live
+
+_MAX_DOCUMENTS: Final = 1000
+_IDS: Final = ("id", "doc_id", "document_id", "node_id")
+_SCORES: Final = ("score", "similarity", "distance", "relevance_score")
+_CONTENTS: Final = ("content", "page_content", "text", "body")
+
+
+class RetrieverPlan(StepPlan):
+    """A retrieval by a function of the user's."""
+
+    operation_name = "retrieval"
+    input_key, input_field = Trackway.INPUT, "input"
+    output_key, output_field = Trackway.OUTPUT, "output"
+
+    def __init__(self, name: str, bind: Binder) -> None:
+        super().__init__(name, bind, {})
+
+    def start(
+        self,
+        recorder: Recorder,
+        context: Context,
+        place: Live | None,
+        args: Args,
+        kwargs: Kwargs,
+    ) -> Live:
+        """Start the span with the query on it."""
+        arguments = self.bind(*args, **kwargs)
+        attributes = {**(NOTHING if place is None else place.inherited), **self.static}
+        query = _query(arguments)
+        if query is not None and recorder.capture.content:
+            attributes[GenAI.RETRIEVAL_QUERY] = recorder.capture.text(query)
+        captured = recorder.capture.arguments(arguments)
+        return self.begin(recorder, context, place, captured, attributes)
+
+    def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
+        """Return the result, and its documents with their ranks."""
+        attributes = super().result_attributes(live, result)
+        if isinstance(result, (list, tuple)):
+            capture = live.recorder.capture
+            documents = [
+                _document(rank, item, capture)
+                for rank, item in enumerate(result[:_MAX_DOCUMENTS], start=1)
+            ]
+            listed = capture.value(documents)
+            put(attributes, GenAI.RETRIEVAL_DOCUMENTS, "documents", listed)
+        return attributes
+
+
+def _query(arguments: Mapping[str, Any]) -> str | None:
+    for name in ("query", "question"):
+        if isinstance(arguments.get(name), str):
+            return str(arguments[name])
+    return next((value for value in arguments.values() if isinstance(value, str)), None)
+
+
+def _document(rank: int, item: Any, capture: Capture) -> dict[str, Any]:
+    score = None
+    if isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], (int, float)):
+        item, score = item
+    metadata = get(item, "metadata", None)
+    fields = {
+        "rank": rank,
+        "id": _first(item, _IDS) or _first(metadata, _IDS),
+        "score": _first(item, _SCORES) if score is None else score,
+        "sha256": _content_hash(item, capture),
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _first(holder: Any, names: tuple[str, ...]) -> Any:
+    if holder is None or isinstance(holder, str):
+        return None
+    return next((found for name in names if (found := get(holder, name, None)) is not None), None)
+
+
+def _content_hash(item: Any, capture: Capture) -> str | None:
+    content = item if isinstance(item, str) else _first(item, _CONTENTS)
+    if content is None:
+        return None
+    captured = capture.value(content)
+    if captured.digest is not None or captured.text is None:
+        return captured.digest
+    return hashlib.sha256(captured.text.encode("utf-8")).hexdigest()

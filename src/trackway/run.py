@@ -1,0 +1,249 @@
+"""Which run is this, and where in it are we?
+
+1. A run is one execution of an agent. Its identity (run id, task, suite, trial, seed, variant,
+   version, conversation) never changes; its logical clock counts the steps 1, 2, 3, … as they
+   start, without a wall clock.
+2. The current place travels on the OpenTelemetry Context under a key of our own, not in baggage:
+   propagators write baggage into outbound headers.
+3. A `Place` is a run together with our innermost span in it; events are recorded there.
+4. A step that repeats a failed call with the same input is the next attempt of the same operation;
+   after a success the same input starts a new one.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, cast
+
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context
+from opentelemetry.trace import INVALID_SPAN, Span
+
+from trackway import ids
+from trackway.capture import record_capture_error
+from trackway.recording import active, put, put_text
+from trackway.schema import GenAI, Trackway
+
+PLACE: Final = "trackway.place"
+_MAX_OPEN_FAILURES: Final = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What every span of a run carries."""
+
+    run_id: str
+    task: str | None = None
+    suite: str | None = None
+    trial: int | None = None
+    seed: int | None = None
+    variant: str | None = None
+    version: str | None = None
+    conversation: str | None = None
+
+    def attributes(self) -> dict[str, Any]:
+        """Return the span attributes; a field that nobody set has none."""
+        pairs = {
+            Trackway.RUN_ID: self.run_id,
+            Trackway.TASK_ID: self.task,
+            Trackway.SUITE_ID: self.suite,
+            Trackway.TRIAL_INDEX: self.trial,
+            Trackway.TRIAL_SEED: self.seed,
+            Trackway.VARIANT: self.variant,
+            Trackway.AGENT_VERSION: self.version,
+            GenAI.CONVERSATION_ID: self.conversation,
+        }
+        return {key: value for key, value in pairs.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """Which try of which operation a step is."""
+
+    number: int
+    operation_id: str | None
+
+
+class _Shared:
+    """One lock for all clocks: held for nanoseconds, and replaced in a forked child."""
+
+    lock = threading.Lock()
+
+
+def _renew_lock() -> None:
+    _Shared.lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
+class Run:
+    """One execution of an agent, as `run(...)` and `current_run()` return it."""
+
+    __slots__ = (
+        "__weakref__",
+        "_counts",
+        "_failures",
+        "_final_given",
+        "_input_given",
+        "_step",
+        "attributes",
+        "ended",
+        "identity",
+        "recording",
+        "span",
+    )
+
+    def __init__(self, identity: Identity, *, recording: bool = True, last_step: int = 0) -> None:
+        self.identity = identity
+        self.attributes: Mapping[str, Any] = identity.attributes()
+        self.recording = recording
+        """False: nothing of this run is recorded (not configured, or dropped at its head)."""
+        self.ended = False
+        self.span: Span = INVALID_SPAN
+        """The run span, once it has started."""
+        self._input_given = False
+        self._final_given = False
+        self._step = last_step
+        self._failures: dict[object, Attempt] = {}
+        self._counts: dict[object, int] = {}
+
+    def __repr__(self) -> str:
+        task = f" task={self.identity.task!r}" if self.identity.task else ""
+        return f"<Run {self.id}{task} steps={self._step}>"
+
+    @property
+    def id(self) -> str:
+        """The run id."""
+        return self.identity.run_id
+
+    @property
+    def last_step(self) -> int:
+        """The logical clock's last value; 0 before the first step."""
+        return self._step
+
+    def tick(self) -> int:
+        """Take the next value of the logical clock, from 1."""
+        with _Shared.lock:
+            self._step += 1
+            return self._step
+
+    def attempt(self, key: object, operation_id: str | None) -> Attempt:
+        """Tell which try this is: by the declared operation id, else by what failed before."""
+        with _Shared.lock:
+            if operation_id is None:
+                return self._failures.pop(key, FIRST) if self._failures else FIRST
+            number = self._counts.get((key, operation_id), 0) + 1
+            self._counts[key, operation_id] = number
+            return Attempt(number, operation_id)
+
+    def failed(self, key: object, attempt: Attempt) -> None:
+        """Remember that this call failed, so that a repetition counts as its next attempt."""
+        with _Shared.lock:
+            if len(self._failures) >= _MAX_OPEN_FAILURES:
+                self._failures.pop(next(iter(self._failures)))
+            self._failures[key] = Attempt(attempt.number + 1, attempt.operation_id)
+
+    @property
+    def has_failures(self) -> bool:
+        """Whether some failed call has not been tried again yet."""
+        return bool(self._failures)
+
+    def begin(self, span: Span, *, input_given: bool) -> None:
+        """Take the run span; `input_given` tells whether the run's input is on it already."""
+        self.span = span
+        self._input_given = input_given
+
+    def lend(
+        self, *, input: Mapping[str, Any] | None = None, final: Mapping[str, Any] | None = None
+    ) -> None:
+        """Take an agent's input and final text where the run was given none of its own."""
+        if input is not None and not self._input_given:
+            self._input_given = True
+            self.span.set_attributes(input)
+        if final is not None and not self._final_given:
+            self.span.set_attributes(final)
+
+    def outcome(
+        self,
+        success: bool | None,
+        label: str | None = None,
+        failure_mode: str | None = None,
+        state: Any = None,
+        *,
+        censored: bool | None = None,
+    ) -> None:
+        """Record what is true at the end, judged from state and effects, not from what was said.
+
+        `success=None` means unknown. `censored` marks a run cut off by a cost or time cap.
+        """
+        attributes: dict[str, Any] = {
+            Trackway.OUTCOME_SUCCESS: success,
+            Trackway.OUTCOME_LABEL: label,
+            Trackway.OUTCOME_FAILURE_MODE: failure_mode,
+            Trackway.OUTCOME_CENSORED: censored,
+        }
+        self._record("outcome", attributes, Trackway.OUTCOME_STATE, state)
+
+    def final(
+        self, text: str | None = None, action: str | None = None, arguments: Any = None
+    ) -> None:
+        """Record the final text and the terminal action: two different claims."""
+        attributes: dict[str, Any] = {Trackway.FINAL_ACTION: action}
+        recorder = active()
+        if text is not None and recorder is not None:
+            self._final_given = True
+            put_text(attributes, Trackway.OUTPUT, "output", recorder.capture, text)
+        self._record("final", attributes, Trackway.FINAL_ARGUMENTS, arguments)
+
+    def _record(self, what: str, attributes: dict[str, Any], key: str, value: Any) -> None:
+        recorder = active()
+        if recorder is None or not self.recording:
+            return
+        if self.ended:
+            problem = RuntimeError(f"{what}() came after the end of run {self.id}; call it inside")
+            record_capture_error(what, problem)
+            return
+        if value is not None:
+            put(attributes, key, key.removeprefix("trackway."), recorder.capture.value(value))
+        self.span.set_attributes({k: v for k, v in attributes.items() if v is not None})
+
+
+FIRST: Final = Attempt(1, None)
+
+
+class Place(Protocol):
+    """Where the program is: a run, our innermost span in it, and what its steps inherit."""
+
+    @property
+    def run(self) -> Run | None:
+        """The run; None for a span outside any run."""
+
+    @property
+    def span(self) -> Span:
+        """The span on which events are recorded."""
+
+    @property
+    def inherited(self) -> Mapping[str, Any]:
+        """Attributes that every step below carries."""
+
+
+def current_place(context: Context | None = None) -> Place | None:
+    """Return the place of this context (default: the current one), or None."""
+    place = (otel_context.get_current() if context is None else context).get(PLACE)
+    return cast("Place | None", place)
+
+
+def current_run() -> Run | None:
+    """Return the run that this code belongs to, or None."""
+    place = current_place()
+    return None if place is None else place.run
+
+
+def new_identity(**fields: Any) -> Identity:
+    """Return an identity with a fresh run id."""
+    return Identity(run_id=ids.run_id(), **fields)

@@ -1,0 +1,113 @@
+"""Runs are kept or dropped whole, and failed ones are kept.
+
+1. The share is drawn by run id, so that every process of a run decides alike. Spans of no run are
+   drawn by trace id.
+2. Spans of a run that was not drawn wait until its run span ends. If the run failed, or any of its
+   spans did, all of them go on; else all are dropped, and so are those that come later.
+3. Failed: a span with status ERROR, an outcome of success=False or censored, a step not ok.
+4. What waits is bounded: when `max_waiting` spans wait, the run that has waited longest is kept
+   rather than cut, and counted.
+5. With `keep_failed=False` a run is dropped at its head and costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace import StatusCode
+
+from trackway.schema import Trackway
+
+_BITS: Final = 52
+_REMEMBERED: Final = 4096
+_NONE: Final[Mapping[str, Any]] = {}
+
+
+def drawn(hex_id: str, share: float) -> bool:
+    """Whether an id of hex digits falls into the share (0 to 1) that is kept."""
+    return int(hex_id[-_BITS // 4 :], 16) < share * (1 << _BITS)
+
+
+def failed(span: ReadableSpan) -> bool:
+    """Whether a span tells of a failure."""
+    attributes = span.attributes or _NONE
+    return (
+        span.status.status_code is StatusCode.ERROR
+        or attributes.get(Trackway.OUTCOME_SUCCESS) is False
+        or attributes.get(Trackway.OUTCOME_CENSORED) is True
+        or attributes.get(Trackway.STEP_OK) is False
+    )
+
+
+class TailSampler:
+    """Holds spans back until their run is decided, then hands them on or drops them."""
+
+    def __init__(
+        self, share: float, emit: Callable[[ReadableSpan], None], *, max_waiting: int = 50_000
+    ) -> None:
+        self._share = share
+        self._emit = emit
+        self._max_waiting = max_waiting
+        self._renew()
+
+    def _renew(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: OrderedDict[str, list[ReadableSpan]] = OrderedDict()
+        self._count = 0
+        self._decided: OrderedDict[str, bool] = OrderedDict()
+        self.kept_undecided = 0
+        """Runs that went on because too much was waiting."""
+
+    def after_fork(self) -> None:
+        """Forget what waits: it is the parent's."""
+        self._renew()
+
+    def take(self, span: ReadableSpan) -> None:
+        """Take an ended span."""
+        attributes = span.attributes or _NONE
+        run_id = attributes.get(Trackway.RUN_ID)
+        if not isinstance(run_id, str):
+            if span.context is not None and drawn(f"{span.context.trace_id:032x}", self._share):
+                self._emit(span)
+            return
+        if drawn(run_id, self._share):
+            self._emit(span)
+            return
+        for ready in self._decide(run_id, span, ended=Trackway.RUN_LAST_STEP in attributes):
+            self._emit(ready)
+
+    def release(self) -> None:
+        """Hand on what still waits: the process goes, and a run without an end did not end well."""
+        with self._lock:
+            left = [span for spans in self._waiting.values() for span in spans]
+            self._waiting.clear()
+            self._count = 0
+        for span in left:
+            self._emit(span)
+
+    def _decide(self, run_id: str, span: ReadableSpan, *, ended: bool) -> list[ReadableSpan]:
+        with self._lock:
+            verdict = self._decided.get(run_id)
+            if verdict is not None:
+                return [span] if verdict else []
+            spans = self._waiting.setdefault(run_id, [])
+            spans.append(span)
+            self._count += 1
+            if ended:
+                return self._close(run_id, keep=any(map(failed, spans)))
+            if self._count > self._max_waiting:
+                self.kept_undecided += 1
+                return self._close(next(iter(self._waiting)), keep=True)
+            return []
+
+    def _close(self, run_id: str, *, keep: bool) -> list[ReadableSpan]:
+        spans = self._waiting.pop(run_id)
+        self._count -= len(spans)
+        self._decided[run_id] = keep
+        while len(self._decided) > _REMEMBERED:
+            self._decided.popitem(last=False)
+        return spans if keep else []

@@ -1,0 +1,258 @@
+"""One span of ours, from start to end.
+
+1. A `Plan` knows, before any call, what a decorated function's span looks like; `open` starts the
+   span with the arguments already on it, so that a crash keeps them.
+2. A `Live` span ends exactly once: finished with a result, failed with an error, or abandoned (a
+   stream that nobody read to its end: kept what it gave, not an error).
+3. The context is made here and attached by the lifecycle around user code only.
+4. A failing recorder loses an attribute, never a span and never the user's call.
+5. Inside a run that is not recorded nothing starts: the function is called as it is.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from opentelemetry.context import Context, get_current
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
+
+from trackway.capture import record_capture_error
+from trackway.recording import Recorder, active
+from trackway.run import FIRST, PLACE, Attempt, Run
+from trackway.schema import GenAI, Trackway
+from trackway.streams import Collector
+
+NOTHING: Final[Mapping[str, Any]] = {}
+
+
+class Live:
+    """A started span, and the place on the context that code below it sees."""
+
+    __slots__ = (
+        "attempt",
+        "attributes",
+        "collector",
+        "context",
+        "done",
+        "first_chunk",
+        "inherited",
+        "key",
+        "outermost",
+        "plan",
+        "recorder",
+        "refs",
+        "root",
+        "run",
+        "span",
+        "started",
+    )
+
+    def __init__(
+        self, plan: Plan, recorder: Recorder, run: Run | None, inherited: Mapping[str, Any]
+    ) -> None:
+        self.plan = plan
+        self.recorder = recorder
+        self.run = run
+        self.inherited = inherited
+        self.root = False
+        self.outermost = False
+        self.done = False
+        self.collector: Collector | None = None
+        self.attempt: Attempt = FIRST
+        self.key: object = None
+        self.refs: list[str] = []
+        self.attributes: dict[str, Any] = {}
+        self.started = 0.0
+        self.first_chunk = 0.0
+        self.span: Span
+        self.context: Context
+
+    def start(self, name: str, parent: Context, kind: SpanKind, attributes: dict[str, Any]) -> Live:
+        """Start the span with all of its attributes in one go."""
+        self.attributes = attributes
+        self.span = self.recorder.tracer.start_span(name, parent, kind, attributes)
+        values = set_span_in_context(self.span, parent).copy()
+        values[PLACE] = self
+        self.context = Context(values)
+        return self
+
+    def finish(self, result: Any) -> None:
+        """End the span with the call's result."""
+        if self.done:
+            return
+        self.done = True
+        try:
+            if self.span.is_recording():
+                attributes = self.plan.result_attributes(self, result)
+                self._describe_stream(attributes)
+                self.span.set_attributes(attributes)
+        except Exception as error:  # noqa: BLE001 - user objects run in here
+            self.lost("result", error)
+        self._end()
+
+    def fail(self, error: BaseException) -> None:
+        """End the span with the error that the call raised."""
+        if self.done:
+            return
+        self.done = True
+        try:
+            self._record_error(error)
+        except Exception as problem:  # noqa: BLE001 - user exceptions may not even print
+            self.lost("error", problem)
+        self._end()
+
+    def abandon(self) -> None:
+        """End the span of a stream that was closed or dropped before its end."""
+        if self.done:
+            return
+        self.done = True
+        try:
+            if self.span.is_recording():
+                collected = self._collected()
+                attributes = self.plan.result_attributes(self, collected) if collected else {}
+                attributes[Trackway.STREAM_ABANDONED] = True
+                self._describe_stream(attributes)
+                self.span.set_attributes(attributes)
+        except Exception as error:  # noqa: BLE001 - user objects run in here
+            self.lost("result", error)
+        self._end()
+
+    @property
+    def takes_iterators(self) -> bool:
+        """Whether an iterator that the call returns is its result still to come."""
+        return self.plan.takes_iterators
+
+    def open_stream(self) -> None:
+        """Say that the result will come in pieces."""
+        if self.collector is None:
+            self.started = time.perf_counter()
+            self.collector = self.plan.collector()
+
+    def item(self, item: Any) -> None:
+        """Take one piece of a streamed result."""
+        collector = self.collector
+        if collector is None or self.done:
+            return
+        try:
+            if not collector.count:
+                self.first_chunk = time.perf_counter() - self.started
+            collector.add(item)
+        except Exception as error:  # noqa: BLE001 - user objects run in here
+            self.lost("stream", error)
+
+    def exhausted(self, returned: Any = None) -> None:
+        """End the span of a stream that was read to its end."""
+        self.finish(self._collected() if returned is None else returned)
+
+    def lost(self, where: str, error: BaseException) -> None:
+        """Count what could not be recorded, and say so on the span."""
+        record_capture_error(f"{self.plan.name}: {where}", error)
+        self.span.set_attribute(Trackway.CAPTURE_ERROR, f"{where}: {type(error).__name__}")
+
+    def _describe_stream(self, attributes: dict[str, Any]) -> None:
+        collector = self.collector
+        if collector is None:
+            return
+        attributes[Trackway.STREAM_CHUNKS] = collector.count
+        if collector.count:
+            attributes[self.plan.first_chunk_key] = self.first_chunk
+        if collector.cut:
+            attributes[Trackway.TRUNCATED] = [*attributes.get(Trackway.TRUNCATED, ()), "stream"]
+
+    def _collected(self) -> Any:
+        return None if self.collector is None else self.collector.result()
+
+    def _record_error(self, error: BaseException) -> None:
+        if self.run is not None and self.plan.is_step:
+            self.run.failed(self.key, self.attempt)
+        if not self.span.is_recording():
+            return
+        text = self.recorder.capture.text
+        message = text(_message(error))
+        kind = type_name(error)
+        self.span.set_attributes({GenAI.ERROR_TYPE: kind, **self.plan.error_attributes(self)})
+        self.span.add_event(
+            "exception",
+            {
+                "exception.type": kind,
+                "exception.message": message,
+                "exception.stacktrace": text("".join(traceback.format_exception(error))),
+            },
+        )
+        self.span.set_status(Status(StatusCode.ERROR, message))
+
+    def _end(self) -> None:
+        run = self.run
+        if self.root and run is not None:
+            run.ended = True
+            self.span.set_attribute(Trackway.RUN_LAST_STEP, run.last_step)
+        self.span.end()
+        if self.root and self.recorder.flush_at_run_end is not None:
+            self.recorder.flush_at_run_end()
+
+
+class Plan:
+    """What the spans of one decorated function look like: decided once, at decoration."""
+
+    is_step: ClassVar[bool] = False
+    takes_iterators: ClassVar[bool] = False
+    first_chunk_key: ClassVar[str] = Trackway.STREAM_FIRST_CHUNK
+    name: str
+
+    def open(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Live | None:
+        """Start the span of one call; None: record nothing, just call the function."""
+        recorder = active()
+        if recorder is None:
+            return None
+        context = get_current()
+        place: Any = context.get(PLACE)
+        if place is not None and place.run is not None and not place.run.recording:
+            return None
+        try:
+            return self.start(recorder, context, place, args, kwargs)
+        except Exception as error:  # noqa: BLE001 - user objects run in here
+            record_capture_error(f"{self.name}: arguments", error)
+            return None
+
+    def start(
+        self,
+        recorder: Recorder,
+        context: Context,
+        place: Live | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Live:
+        """Start the span of one call."""
+        raise NotImplementedError
+
+    def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
+        """Return the attributes of a result."""
+        raise NotImplementedError
+
+    def error_attributes(self, live: Live) -> dict[str, Any]:  # noqa: ARG002
+        """Return the attributes that an error adds to `error.type`."""
+        return {}
+
+    def collector(self) -> Collector:
+        """Return what puts a streamed result together."""
+        return Collector()
+
+
+def type_name(error: BaseException) -> str:
+    """Return the exception's name as `error.type` wants it: qualified unless built in."""
+    kind = type(error)
+    return (
+        kind.__qualname__
+        if kind.__module__ == "builtins"
+        else f"{kind.__module__}.{kind.__qualname__}"
+    )
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - a user's __str__
+        return f"<{type(error).__name__} without a printable message>"

@@ -1,0 +1,42 @@
+"""A streamed result, put together again from its pieces.
+
+Pieces are kept up to a bound, so that an endless stream costs bounded memory; what came after is
+counted. A stream of texts becomes one text, any other a list.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+MAX_ITEMS: Final = 10_000
+MAX_CHARACTERS: Final = 1 << 20
+
+
+class Collector:
+    """Pieces of one stream."""
+
+    __slots__ = ("_characters", "_items", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._items: list[Any] = []
+        self._characters = 0
+
+    def add(self, item: Any) -> None:
+        """Take one piece."""
+        self.count += 1
+        if len(self._items) < MAX_ITEMS and self._characters < MAX_CHARACTERS:
+            self._items.append(item)
+            if type(item) is str:
+                self._characters += len(item)
+
+    @property
+    def cut(self) -> bool:
+        """Whether pieces came after the bound."""
+        return self.count > len(self._items)
+
+    def result(self) -> Any:
+        """Return the whole: a text, or a list."""
+        if self._items and all(type(item) is str for item in self._items):
+            return "".join(self._items)
+        return self._items
