@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any, Final
 
-from trackway.schema import Operation
+from trackway.schema import Operation, StepKind
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.happened import happened
 from trackway_analyzer.json_text import canonical
@@ -153,7 +153,8 @@ def _row(record: Record, ordinal: int, position: int, group: int) -> dict[str, o
 def _ok(record: Record, *, raised: bool) -> bool | None:
     if "ok" in record:
         return record["ok"]  # type: ignore[no-any-return]
-    return happened(record.get("result", NOT_RECORDED), raised=raised)
+    lookup = record.get("kind") == StepKind.LOOKUP
+    return happened(record.get("result", NOT_RECORDED), raised=raised, lookup=lookup)
 
 
 def _index(step: object) -> int | None:

@@ -1,0 +1,94 @@
+"""Does a text claim that a tool did its work? Words for an action, taken from the tool's name.
+
+1. A name is split into words (`refund_api.create` → refund, api, create). Words that say nothing
+   of the action (`api`, `tool`, `create`, `process` …) are left aside, unless nothing else is
+   left.
+2. A first word that is a verb of its own (`send`, `cancel`, `book` …) is claimed by its past
+   form; any other word by its past form ("refunded"), or as the thing that was done ("your refund
+   has been issued", "I've processed the refund", "the refund is on its way").
+3. What counts as a claim stands in `claim_language`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from trackway_analyzer.rules.claim_language import claims
+
+_SILENT: Final = frozenset(
+    """
+    api apis tool tools service client server v1 v2 v3 the a an to by for of from in on my
+    your handler action function fn call do run make create add new submit perform execute
+    process issue post put place request start trigger mcp
+    """.split()  # noqa: SIM905 - a word list reads better as one
+)
+_VERBS: Final = frozenset(
+    """
+    send cancel book update delete remove change modify exchange return transfer notify email
+    reschedule close open reset approve reject pay charge ship schedule upload write edit
+    escalate confirm register enroll subscribe unsubscribe activate deactivate suspend
+    """.split()  # noqa: SIM905 - a word list reads better as one
+)
+_IRREGULAR: Final = {
+    "send": "sent",
+    "pay": "paid",
+    "write": "written",
+    "reset": "reset",
+    "notify": "notified",
+    "modify": "modified",
+    "cancel": "cancell?ed",
+    "transfer": "transferred",
+    "ship": "shipped",
+    "submit": "submitted",
+}
+_DONE: Final = (
+    r"(?:processed|issued|created|made|completed?|complete|done|submitted|initiated|sent|placed"
+    r"|approved|confirmed|finali[sz]ed|executed|recorded|applied|posted|credited|returned|booked"
+    r"|scheduled|successful(?:ly)?|underway|under\s+way|in\s+progress|on\s+(?:its|the|their)\s+way"
+    r"|in\s+your\s+inbox|all\s+set|gone\s+through|went\s+through|been\s+\w+ed)"
+)
+
+
+def action_claim(text: str | None, tool: str) -> str | None:
+    """Quote the sentence of a text that claims what the tool does; None: nothing claims it."""
+    if not text:
+        return None
+    found = claims(text, _pattern(tool))
+    return found[0].sentence.quote if found else None
+
+
+@lru_cache(maxsize=1024)
+def _pattern(tool: str) -> re.Pattern[str]:
+    words = words_of(tool)
+    telling = [word for word in words if word not in _SILENT] or words
+    if telling[0] in _VERBS:
+        forms = [past(telling[0])]
+        forms += [_thing(word) for word in telling[1:2] if telling[0] == "send"]
+        forms += [past(word) for word in telling[1:2] if word in _VERBS]
+    else:
+        forms = [form for word in telling for form in (past(word), _thing(word))]
+    return re.compile("|".join(rf"(?:{form})" for form in forms), re.IGNORECASE)
+
+
+def words_of(tool: str) -> list[str]:
+    """Lower-case words of a tool's name."""
+    return [w.lower() for w in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[^\W\d_a-zA-Z]+", tool)]
+
+
+def past(verb: str) -> str:
+    """Pattern of a verb's past participle."""
+    if verb in _IRREGULAR:
+        return rf"\b{_IRREGULAR[verb]}\b"
+    if verb.endswith("e"):
+        return rf"\b{re.escape(verb)}d\b"
+    if re.search(r"[^aeiou]y\Z", verb):
+        return rf"\b{re.escape(verb[:-1])}ied\b"
+    return rf"\b{re.escape(verb)}ed\b"
+
+
+def _thing(noun: str) -> str:
+    """Pattern of a thing that is said to be done."""
+    thing = rf"\b{re.escape(noun)}s?\b"
+    return rf"{thing}.*?\b{_DONE}\b|\b{_DONE}\b.*?{thing}"

@@ -1,0 +1,204 @@
+"""Does a sentence claim that something was done?
+
+A match in a text is a claim unless its clause takes it back. The forms are English.
+
+1. A sentence ends at `.`, `!`, `?`, a line break; a clause also at a comma, semicolon, dash,
+   colon and before `and`, `but`, `so`, `then`, `because`, `although`.
+2. Negated: `not`, `n't`, `never`, `cannot`, `unable`, `failed to` anywhere in the clause; `no`,
+   `without`, `none`, `neither` before the match; `failed`, `declined`, `rejected`, `pending
+   approval` outside the match. `not only` negates nothing.
+3. Conditional: `if`, `once`, `when`, `unless`, `until`, `after`, `before`, `whether`, `as soon
+   as`, `in case`, `should you` before the match; after it too where the clause is in the present
+   tense ("is refunded once we receive it").
+4. Future or modal: `will`, `'ll`, `shall`, `would`, `can`, `could`, `may`, `might`, `should`,
+   `must`, `going to`, `about to`, `need to`, `let me` before or inside the match. `was able to`
+   is done.
+5. A question is no claim, nor what somebody else is said to have said ("you said that …").
+6. Numbers are compared as numbers: `$84.00`, `84`, `84,00 €` and `84 dollars` are the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Final
+
+QUOTED: Final = 160
+"""Most characters of a quoted sentence."""
+
+_WORDS = re.IGNORECASE
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?…])[\"')\]*_]*\s+|\s*\n+\s*")
+_ABBREVIATION: Final = re.compile(
+    r"(?:\b(?:no|nos|mr|mrs|ms|dr|st|vs|approx|ref|e\.g|i\.e|inc|ltd|co))\.[\"')\]*_]*\Z", _WORDS
+)
+_BOUNDARY: Final = re.compile(
+    r"(?<!\d),|,(?!\d)|[;:](?!\d)|\s[-–—]+\s|—|[()]"
+    r"|\s(?=(?:and|but|so|then|because|although|though|however|while|yet)\b)",
+    _WORDS,
+)
+_NOT: Final = re.compile(
+    r"\b(?:not(?!\s+(?:only|just|merely)\b)|never|cannot|unable|neither|nor|hardly)\b|n['’]t\b"
+    r"|\b(?:failed|fails|failing|refused?|declined?|refuses|unwilling)\s+to\b"
+    r"|\b(?:yet|still|remains?)\s+to\s+be\b|\bno\s+longer\b",
+    _WORDS,
+)
+_NO: Final = re.compile(
+    r"\b(?:no|none|nothing|nobody|without|instead\s+of|rather\s+than)\b", _WORDS
+)
+_FAILED: Final = re.compile(
+    r"\b(?:failed|fails|failure|unsuccessful(?:ly)?|declined|rejected|denied|blocked|on\s+hold"
+    r"|impossible|ineligible|refused|pending\s+(?:approval|review)|awaiting|errored)\b",
+    _WORDS,
+)
+_CONDITION: Final = re.compile(
+    r"\b(?:if|once|when(?:ever)?|unless|until|till|after|before|whether|provided|assuming"
+    r"|as\s+soon\s+as|in\s+case|should\s+(?:you|we|it|the|your|this)|as\s+though|as\s+if"
+    r"|suppose|supposing|had\s+(?:I|we|you|it|the))\b",
+    _WORDS,
+)
+_PRESENT: Final = re.compile(
+    r"\b(?:is|are|gets?|get)\b(?!\s+(?:on\s+(?:its|the)\s+way|now))", _WORDS
+)
+_MODAL: Final = re.compile(
+    r"\b(?:will|shall|would|could|can|may|might|should|must|ought)\b|['’](?:ll|d)\b(?!\s+been)"
+    r"|\b(?:going|about|ready|happy|glad|need(?:s|ed)?|want(?:s|ed)?|wish(?:es)?|plan(?:s|ning)?"
+    r"|tr(?:y|ying|ied)|attempt(?:s|ing|ed)?|expect(?:s|ed|ing)?|intend(?:s|ing)?|hop(?:e|es|ing)"
+    r"|due|scheduled|supposed|have|has|likely|set|(?<!was\s)(?<!were\s)(?<!been\s)able)\s+to\b"
+    r"|\b(?:let\s+me|let['’]s|allow\s+me|please|in\s+order\s+to)\b",
+    _WORDS,
+)
+_REPORTED: Final = re.compile(
+    r"\b(?:you|they|he|she|customer|user|client|policy|e?-?mail)\s+(?:\w+\s+)?"
+    r"(?:said|say|says|mention(?:ed|s)?|told|tell|claim(?:ed|s)?|ask(?:ed|s)?|wrote|report(?:ed|s)?"
+    r"|believe[ds]?|think|thought|requires?|states?)\b(?:\s+(?:me|us))?\s+(?:that|whether|if)\b"
+    r"|\b(?:example|hypothetical(?:ly)?|imagine|pretend)\b",
+    _WORDS,
+)
+_DECORATION: Final = re.compile(r"[*_`#]+|^\s*(?:[-•>]|\d+[.)])\s+")
+_NUMBER: Final = re.compile(r"[-+]?\d[\d.,'’\u00a0\u202f ]*\d|[-+]?\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a text, without decoration."""
+
+    text: str
+
+    @property
+    def quote(self) -> str:
+        """The sentence as a message quotes it."""
+        bare = self.text.strip().rstrip(".!… ")
+        return bare if len(bare) <= QUOTED else f"{bare[: QUOTED - 1]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A claim: the sentence and what the pattern's named groups caught."""
+
+    sentence: Sentence
+    groups: dict[str, str]
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    """Split a text into sentences."""
+    start = 0
+    for end in _SENTENCE_END.finditer(text):
+        if _ABBREVIATION.search(text[start : end.start()]) and "\n" not in end.group():
+            continue
+        yield from _sentence(text[start : end.end()])
+        start = end.end()
+    yield from _sentence(text[start:])
+
+
+def _sentence(raw: str) -> Iterator[Sentence]:
+    text = " ".join(_DECORATION.sub("", raw).split())
+    if text:
+        yield Sentence(text)
+
+
+def claims(text: str, pattern: str | re.Pattern[str]) -> list[Said]:
+    """Claims of a text: matches of a pattern, in any case, that their clause does not take back."""
+    expression = compiled_pattern(pattern) if isinstance(pattern, str) else pattern
+    return [
+        Said(sentence, {k: v for k, v in match.groupdict().items() if v is not None})
+        for sentence in sentences(text)
+        for match in expression.finditer(sentence.text)
+        if match.group() and is_claim(sentence.text, *match.span())
+    ]
+
+
+@lru_cache(maxsize=512)
+def compiled_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern that ignores case. Raises ValueError."""
+    try:
+        return re.compile(pattern, re.IGNORECASE)
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+
+
+def is_claim(sentence: str, start: int, end: int) -> bool:
+    """Whether the words of a sentence from `start` to `end` are said to be so."""
+    if sentence.rstrip("\"')] ").endswith("?"):
+        return False
+    first, last = _clause(sentence, start, end)
+    before, inside, after = sentence[first:start], sentence[start:end], sentence[end:last]
+    clause = sentence[first:last]
+    if _NOT.search(clause) or _NO.search(before) or _REPORTED.search(sentence[:end]):
+        return False
+    if _FAILED.search(before) or _FAILED.search(after) or _MODAL.search(before + inside):
+        return False
+    if _CONDITION.search(before) or _CONDITION.search(inside):
+        return False
+    return not (_CONDITION.search(after) and _PRESENT.search(clause))
+
+
+def _clause(sentence: str, start: int, end: int) -> tuple[int, int]:
+    first = max((b.end() for b in _BOUNDARY.finditer(sentence, 0, start)), default=0)
+    last = next((b.start() for b in _BOUNDARY.finditer(sentence, end)), len(sentence))
+    return first, last
+
+
+def as_number(text: object) -> Decimal | None:
+    """Read the one number of a text or value, without currency and separators; None: no number."""
+    if isinstance(text, bool):
+        return None
+    if isinstance(text, (int, float)):
+        return Decimal(str(text))
+    found = _NUMBER.findall(text) if isinstance(text, str) else []
+    if len(found) != 1:
+        return None
+    try:
+        return Decimal(_normal(found[0]))
+    except InvalidOperation:
+        return None
+
+
+def _normal(digits: str) -> str:
+    """Drop thousands separators and write the decimal separator as a point."""
+    bare = re.sub(r"['’\u00a0\u202f ]", "", digits)
+    decimal = max(bare.rfind("."), bare.rfind(","))
+    if decimal < 0:
+        return bare
+    separator, fraction = bare[decimal], bare[decimal + 1 :]
+    other = "," if separator == "." else "."
+    groups = bare.count(separator) > 1 or (
+        len(fraction) == 3 and separator == "," and other not in bare
+    )
+    if groups:
+        return bare.replace(separator, "").replace(other, ".")
+    return bare[:decimal].replace(other, "").replace(separator, "") + "." + fraction
+
+
+def agrees(said: str, value: object) -> bool:
+    """Whether words of a text name a recorded value."""
+    spoken, actual = as_number(said), as_number(value)
+    if spoken is not None and actual is not None:
+        return spoken == actual
+    return _plain(said) == _plain(str(value))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\s#\"'`.,]+", " ", text).strip().casefold()

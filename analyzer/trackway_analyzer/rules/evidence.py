@@ -1,0 +1,373 @@
+"""What rules look at: a batch whose kinds and successes are settled, and what its gaps hide.
+
+A gap makes a rule insufficient only if closing it could change the answer:
+
+1. What was seen stands.
+2. A conclusion from absence ("never called") is hidden by `missing_steps`, `unfinished_span` and
+   `tools_not_observable`, where the hidden step could stand at the place in question. A gap with a
+   position hides steps beside that position, an unfinished span steps after it, a gap without a
+   position steps anywhere.
+3. A value is hidden by `content_off`, `unparsable_arguments` and `truncated_value` at the step that
+   it is read from. What a truncated value still shows stands; what it does not show is hidden.
+4. The order of two steps is hidden by `clock_skew` where neither step index nor model turn orders
+   them.
+5. Two calls of one model turn (one group) are unordered: neither is earlier.
+6. Other gaps change nothing.
+
+A call that is not known to change anything (kind lookup, other or unknown) answered if it did not
+fail; its `status` is that of what it found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trackway.schema import GapName, Operation
+from trackway_analyzer.batch import Ints, RunBatch
+from trackway_analyzer.happened import happened
+from trackway_analyzer.model import NOT_RECORDED, Gap, NotRecorded
+from trackway_analyzer.rules.expression import Expression, Hidden, NoSource, Source, Truth
+from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY, Tools, ToolSpec
+from trackway_analyzer.tables import STEP_SCHEMA
+
+ABSENCE: Final = frozenset(
+    {GapName.MISSING_STEPS, GapName.UNFINISHED_SPAN, GapName.TOOLS_NOT_OBSERVABLE}
+)
+CONTENT: Final = frozenset({GapName.CONTENT_OFF, GapName.UNPARSABLE_ARGUMENTS})
+OPERATION_ARGUMENTS: Final = ("operation_id", "idempotency_key")
+NOT_RECORDED_GAP: Final = "not_recorded"
+"""Name for a value that is not there although no gap says why."""
+
+_BLANK: Final = ToolSpec()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A batch as rules see it. `Evidence.of` settles kinds and successes by what is declared."""
+
+    batch: RunBatch
+    tools: Tools
+
+    @classmethod
+    def of(cls, batch: RunBatch | Evidence, tools: Tools | None = None) -> Evidence:
+        """Settle a batch; evidence that is already settled is returned as it is."""
+        if isinstance(batch, Evidence):
+            return batch
+        return cls(_settled(batch, tools or {}), tools or {})
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def only(self, ordinal: int) -> Evidence:
+        """Evidence of one run."""
+        return Evidence(self.batch.take([ordinal]), self.tools)
+
+    def spec(self, tool: str | None) -> ToolSpec:
+        """What is declared of a tool."""
+        return self.tools.get(tool or "", _BLANK)
+
+    @cached_property
+    def entity_types(self) -> frozenset[str]:
+        """Types of entities that are declared."""
+        types = (spec.entity.type for spec in self.tools.values())
+        return frozenset(name for name in types if name is not None)
+
+    @cached_property
+    def tool(self) -> list[str | None]:
+        """Tool of each row of `steps`; likewise the columns below."""
+        return self._column("tool")
+
+    @cached_property
+    def kind(self) -> list[str | None]:
+        """Settled kind."""
+        return self._column("kind")
+
+    @cached_property
+    def ok(self) -> list[bool | None]:
+        """Settled success."""
+        return self._column("ok")
+
+    @cached_property
+    def group(self) -> list[int]:
+        """Group; rows of one run with the same group are unordered."""
+        return self._column("group")
+
+    @cached_property
+    def operation_id(self) -> list[str | None]:
+        """Idempotency key."""
+        return self._column("operation_id")
+
+    def operation(self, row: int) -> str | None:
+        """Idempotency key of a call: recorded, else its argument of one of these names."""
+        if self.operation_id[row] is not None:
+            return self.operation_id[row]
+        source = self.arguments(row)
+        if isinstance(source, Hidden) or not isinstance(source.value, dict):
+            return None
+        for name in OPERATION_ARGUMENTS:
+            if source.value.get(name) is not None:
+                return str(source.value[name])
+        return None
+
+    @cached_property
+    def _arguments(self) -> list[str | None]:
+        return self._column("arguments")
+
+    @cached_property
+    def _results(self) -> list[str | None]:
+        return self._column("result")
+
+    @cached_property
+    def entity_refs(self) -> list[tuple[str, ...]]:
+        """Recorded `type:id` of each row."""
+        return [tuple(refs or ()) for refs in self._column("entity_refs")]
+
+    @cached_property
+    def error_type(self) -> list[str | None]:
+        """Type of the error that the call raised."""
+        return self._column("error_type")
+
+    @cached_property
+    def _truncated(self) -> list[list[str] | None] | None:
+        column = self.batch.steps.column("truncated")
+        return None if column.null_count == len(column) else column.to_pylist()
+
+    @cached_property
+    def run(self) -> list[int]:
+        """Run ordinal."""
+        return self._column("run")
+
+    def _column(self, name: str) -> list[Any]:
+        values: list[Any] = self.batch.steps.column(name).to_pylist()
+        return values
+
+    @cached_property
+    def is_call(self) -> list[bool]:
+        """Whether the row is a tool call that was executed: what sequence rules look at."""
+        steps = self.batch.steps
+        tool = pc.equal(steps.column("operation").cast(pa.string()), Operation.TOOL.value)
+        executed = pc.fill_null(steps.column("executed"), True)
+        values: list[bool] = pc.and_(tool, executed).to_pylist()
+        return values
+
+    def calls(self, ordinal: int) -> list[int]:
+        """Rows of the executed tool calls of a run, in order."""
+        first, last = self.batch.bounds(ordinal)
+        return [row for row in range(first, last) if self.is_call[row]]
+
+    def position(self, row: int) -> int:
+        """Position of a row in its run."""
+        return row - int(self.batch.offsets[self.run[row]])
+
+    def answered(self, row: int) -> bool | None:
+        """Whether a later step may build on what this call returned."""
+        if self.ok[row] or self.kind[row] in (MUTATE, NOTIFY, LOOKUP):
+            return self.ok[row]
+        raised = self.error_type[row] is not None
+        return happened(self._decoded(self._results[row]), raised=raised, lookup=True)
+
+    def _decoded(self, text: str | None) -> Any:
+        return self.batch.decode(text)
+
+    def earlier(self, first: int, second: int) -> bool | Hidden:
+        """Whether one row of a run comes before another."""
+        if self.group[first] == self.group[second]:
+            return False
+        skew = self._skew(first) or self._skew(second)
+        if skew and not self._linked(first, second):
+            return skew
+        return first < second
+
+    def _skew(self, row: int) -> Hidden | None:
+        if not self.gaps:
+            return None
+        position = self.position(row)
+        for gap in self.gaps.get(self.run[row], ()):
+            if gap.name == GapName.CLOCK_SKEW and gap.position in (None, position):
+                return Hidden(gap.name, gap.position)
+        return None
+
+    def _linked(self, first: int, second: int) -> bool:
+        """Whether something else than clocks orders two rows."""
+        indices = self._ordering["step_index"], self._ordering["turn"]
+        return any(
+            column[first] is not None
+            and column[second] is not None
+            and column[first] != column[second]
+            for column in indices
+        )
+
+    @cached_property
+    def _ordering(self) -> dict[str, list[int | None]]:
+        return {name: self._column(name) for name in ("step_index", "turn")}
+
+    @cached_property
+    def gaps(self) -> dict[int, tuple[Gap, ...]]:
+        """Gaps of the runs that have some."""
+        column = self.batch.runs.column("gaps").combine_chunks()
+        lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+        return {
+            int(run): tuple(Gap(**gap) for gap in column[int(run)].as_py())
+            for run in np.flatnonzero(lengths)
+        }
+
+    def absence(self, run: int) -> tuple[Gap, ...]:
+        """Gaps that may hide steps of a run."""
+        return tuple(gap for gap in self.gaps.get(run, ()) if gap.name in ABSENCE)
+
+    def hides_step(self, run: int, after: float = -1, before: float = inf) -> Hidden | None:
+        """The first gap that may hide a step between two positions."""
+        for gap in self.absence(run):
+            low, high = region(gap)
+            if low < before and after < high:
+                return Hidden(gap.name, gap.position)
+        return None
+
+    def arguments(self, row: int) -> Source | Hidden:
+        """Recorded arguments of a call."""
+        return self._value(row, "arguments", self._arguments[row])
+
+    def result(self, row: int) -> Source | Hidden:
+        """Recorded result of a call."""
+        return self._value(row, "result", self._results[row])
+
+    def _value(self, row: int, name: str, text: str | None) -> Source | Hidden:
+        if text is None:
+            return self._why_hidden(row)
+        value = self._decoded(text)
+        if name == "arguments" and isinstance(value, str) and value == text:
+            return Hidden(GapName.UNPARSABLE_ARGUMENTS, self.position(row))
+        return Source(value, None, self._cut(row, name))
+
+    def _why_hidden(self, row: int) -> Hidden:
+        position = self.position(row)
+        for gap in self.gaps.get(self.run[row], ()):
+            if gap.name in CONTENT | {GapName.TRUNCATED_VALUE} and gap.position in (None, position):
+                return Hidden(gap.name, position)
+        return Hidden(NOT_RECORDED_GAP, position)
+
+    def _cut(self, row: int, name: str) -> Hidden | None:
+        fields = self._truncated[row] if self._truncated is not None else None
+        position = self.position(row)
+        cut = any(field.startswith(name) for field in fields or ())
+        if not fields and self.gaps:
+            cut = any(
+                gap.name == GapName.TRUNCATED_VALUE and gap.position in (None, position)
+                for gap in self.gaps.get(self.run[row], ())
+            )
+        return Hidden(GapName.TRUNCATED_VALUE, position) if cut else None
+
+    def text(self, ordinal: int, column: str) -> str | None:
+        """A text column of a run: `input`, `final_text`."""
+        value: str | None = self.batch.runs.column(column)[ordinal].as_py()
+        return value
+
+
+def region(gap: Gap) -> tuple[float, float]:
+    """Positions between which the steps may stand that a gap hides."""
+    if gap.position is None:
+        return -1, inf
+    if gap.name == GapName.UNFINISHED_SPAN:
+        return gap.position, inf
+    return gap.position - 1, gap.position + 1
+
+
+def _settled(batch: RunBatch, tools: Tools) -> RunBatch:
+    """Put declared kinds and successes into the columns that rules read."""
+    steps = batch.steps
+    if not len(steps):
+        return batch
+    kinds = {name: spec.kind for name, spec in tools.items() if spec.kind is not None}
+    tool = steps.column("tool").combine_chunks()
+    if kinds:
+        steps = _set(steps, "kind", _with_kinds(steps.column("kind").combine_chunks(), tool, kinds))
+    settled = RunBatch(batch.runs, steps, batch.offsets)
+    return _with_successes(settled, batch, tools)
+
+
+def _set(steps: pa.Table, name: str, values: Any) -> pa.Table:
+    index = STEP_SCHEMA.get_field_index(name)
+    return steps.set_column(index, STEP_SCHEMA.field(name), values)
+
+
+def _with_kinds(kind: Any, tool: Any, kinds: Mapping[str, str]) -> Any:
+    declared = pa.array([kinds.get(name) for name in tool.dictionary.to_pylist()], pa.string())
+    merged = pc.coalesce(declared.take(tool.indices), kind.cast(pa.string()))
+    return merged.dictionary_encode()
+
+
+def _with_successes(batch: RunBatch, before: RunBatch, tools: Tools) -> RunBatch:
+    changed: dict[int, bool | None] = {}
+    evidence = Evidence(batch, tools)
+    for name, spec in tools.items():
+        if spec.success is not None:
+            rows = _rows(batch, name)
+            changed |= {row: _succeeded(evidence, row, spec.success) for row in rows}
+        elif spec.kind == LOOKUP:
+            recorded = before.steps.column("kind").combine_chunks()
+            rows = [row for row in _rows(batch, name) if not recorded[row].is_valid]
+            changed |= {row: _looked_up(evidence, row) for row in rows if not evidence.ok[row]}
+    if not changed:
+        return batch
+    ok = list(evidence.ok)
+    for row, value in changed.items():
+        ok[row] = value
+    return RunBatch(batch.runs, _set(batch.steps, "ok", pa.array(ok, pa.bool_())), batch.offsets)
+
+
+def _rows(batch: RunBatch, tool: str) -> list[int]:
+    column = batch.steps.column("tool").combine_chunks()
+    names = column.dictionary.to_pylist()
+    if tool not in names:
+        return []
+    codes: Ints = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    rows: list[int] = np.flatnonzero(codes == names.index(tool)).tolist()
+    return rows
+
+
+def _looked_up(evidence: Evidence, row: int) -> bool | None:
+    source = evidence.result(row)
+    value = source.value if isinstance(source, Source) else NOT_RECORDED
+    return happened(value, raised=evidence.error_type[row] is not None, lookup=True)
+
+
+def _succeeded(evidence: Evidence, row: int, success: Expression) -> bool | None:
+    if evidence.error_type[row] is not None:
+        return False
+    truth: Truth = success.truth(OwnValues(evidence, row))
+    if isinstance(truth, Hidden):
+        return None
+    return False if isinstance(truth, NoSource) else truth
+
+
+@dataclass(frozen=True, slots=True)
+class OwnValues:
+    """The scope of `success`: a call's own arguments and result, nothing before it."""
+
+    evidence: Evidence
+    row: int
+
+    def arguments(self) -> Source | Hidden:
+        """The call's arguments."""
+        return self.evidence.arguments(self.row)
+
+    def result(self) -> Source | Hidden:
+        """The call's result."""
+        return self.evidence.result(self.row)
+
+    def earlier(self, name: str) -> Source | Hidden | NoSource | None:  # noqa: ARG002
+        """Nothing: a success is read from the call itself."""
+        return None
+
+
+def recorded(value: Any) -> bool:
+    """Whether a decoded value was recorded."""
+    return not isinstance(value, NotRecorded)

@@ -1,0 +1,152 @@
+"""What every rule is: a frozen value with a name, a layer, a severity and one meaning.
+
+1. `check` looks at a batch and returns a result for each run that does not hold.
+2. `explain` makes the sentence of one result; only what somebody prints pays for it.
+3. `assert_holds` checks one trajectory, as a batch of one, and raises: `RuleViolationError` where
+   the record contradicts the rule, `InsufficientEvidenceError` where a gap hides the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.model import JsonValue, Trajectory
+from trackway_analyzer.records import Records, as_trajectory
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.finding import Finding, Layer, Result, Severity, State
+from trackway_analyzer.rules.tools import Tools, merged_tools
+
+
+class RuleViolationError(AssertionError):
+    """The record contradicts the rule; `finding` says how."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.sentence)
+        self.finding = finding
+
+
+class InsufficientEvidenceError(AssertionError):
+    """A gap hides whether the rule holds; `finding` names it."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.sentence)
+        self.finding = finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A sentence and the values that it speaks of."""
+
+    sentence: str
+    expected: JsonValue = None
+    got: JsonValue = None
+    nearest: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule(ABC):
+    """A requirement on one run."""
+
+    severity: Severity = Severity.ERROR
+    """Whether a violation fails the check."""
+
+    layer: ClassVar[Layer] = Layer.TRAJECTORY
+    declare: ClassVar[str | None] = None
+    """Name of the Declare template that means the same, where one exists."""
+    violation: ClassVar[type[RuleViolationError]] = RuleViolationError
+
+    @property
+    def key(self) -> str:
+        """The rule's name in a policy file: its class in snake case."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
+
+    @property
+    def title(self) -> str:
+        """How a report names this rule."""
+        return self.key
+
+    def tools(self) -> Tools:
+        """What the rule itself declares of tools."""
+        return {}
+
+    def evidence(self, batch: RunBatch | Evidence) -> Evidence:
+        """Settle a batch by what the rule declares; evidence is settled already."""
+        return Evidence.of(batch, self.tools())
+
+    @abstractmethod
+    def check(self, batch: RunBatch | Evidence) -> list[Result]:
+        """Return one result for each run that does not hold."""
+
+    @abstractmethod
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+
+    def explain(self, batch: RunBatch | Evidence, result: Result) -> Finding:
+        """Return the finding of one result of `check`."""
+        evidence = self.evidence(batch)
+        said = self.say(evidence, result)
+        run_id = evidence.batch.runs.column("run_id")[result.run].as_py()
+        return Finding(
+            rule=self.title,
+            layer=self.layer,
+            severity=self.severity,
+            state=result.state,
+            run_id=str(run_id),
+            sentence=said.sentence,
+            step=None if result.position is None else result.position + 1,
+            span_id=_span_id(evidence, result),
+            expected=said.expected,
+            got=said.got,
+            nearest=said.nearest,
+        )
+
+    def assert_holds(self, trajectory: Trajectory | Records, *, tools: Tools | None = None) -> None:
+        """Raise where the rule does not hold on one trajectory or plain list of records."""
+        self.assert_holds_on(evidence_of(trajectory, merged_tools(self.tools(), tools or {})))
+
+    def assert_holds_on(self, evidence: Evidence) -> None:
+        """Raise where the rule does not hold on the one run of settled evidence."""
+        for result in self.check(evidence):
+            finding = self.explain(evidence, result)
+            if result.state is State.VIOLATED:
+                raise self.violation(finding)
+            raise InsufficientEvidenceError(finding)
+
+
+def evidence_of(trajectory: Trajectory | Records, tools: Tools | None = None) -> Evidence:
+    """Evidence of one trajectory, as a batch of one."""
+    view = as_trajectory(trajectory)
+    return Evidence.of(view.batch.take([view.ordinal]), tools)
+
+
+def _span_id(evidence: Evidence, result: Result) -> str | None:
+    if result.position is None:
+        return None
+    row = int(evidence.batch.offsets[result.run]) + result.position
+    value: Any = evidence.batch.steps.column("span_id")[row].as_py()
+    return None if value is None else str(value)
+
+
+def violated(run: int, position: int | None = None, **detail: JsonValue) -> Result:
+    """The record of a run contradicts the rule, first at this position."""
+    return Result(run, State.VIOLATED, position, detail)
+
+
+def insufficient(run: int, gap: str, position: int | None = None, **detail: JsonValue) -> Result:
+    """A gap hides whether a run holds."""
+    return Result(run, State.INSUFFICIENT, position, {"gap": gap, **detail})
+
+
+def worst(results: Sequence[Result]) -> Result | None:
+    """The result that decides: a violation before a gap, an earlier step before a later one."""
+    order = {State.VIOLATED: 0, State.INSUFFICIENT: 1, State.HOLDS: 2}
+    ranked = sorted(
+        results,
+        key=lambda r: (order[r.state], r.position is None, r.position or 0),
+    )
+    return ranked[0] if ranked else None

@@ -1,0 +1,112 @@
+"""What an expression can see from one step of a run.
+
+`order.total` is read from the nearest earlier successful result of the tool `order`, or where no
+tool has that name, of a tool that returns entities of the type `order`. "Nearest" passes over
+results of another entity than the step's own: a call whose argument of the same name differs is
+never read, and one that established the step's entity goes before one that did not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.entities import established, spread, subjects
+from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
+from trackway_analyzer.rules.expression import Hidden, NoSource, Source
+from trackway_analyzer.rules.tools import MUTATE, NOTIFY
+from trackway_analyzer.rules.values import frozen, reader
+
+
+@dataclass(frozen=True, slots=True)
+class StepScope:
+    """The scope of `guard` and `where`: the step, and results of earlier steps."""
+
+    evidence: Evidence
+    row: int
+    entity: str | None = None
+    """The argument that names the step's entity; None: what is declared of its tool."""
+
+    def arguments(self) -> Source | Hidden:
+        """The step's own arguments."""
+        return self.evidence.arguments(self.row)
+
+    def result(self) -> Source | Hidden:
+        """The step's own result."""
+        return self.evidence.result(self.row)
+
+    def earlier(self, name: str) -> Source | Hidden | NoSource | None:
+        """Nearest earlier result of a tool or entity type; None: there is no such name."""
+        calls = self._calls(name)
+        if calls or name in self.evidence.tools:
+            return self._nearest(name, calls)
+        if name in self.evidence.entity_types:
+            return self._nearest(name, [c for c in self._calls(None) if self._returns(c, name)])
+        return None
+
+    def _calls(self, tool: str | None) -> list[int]:
+        calls = self.evidence.calls(self.evidence.run[self.row])
+        return [
+            call
+            for call in calls
+            if call != self.row and (tool is None or self.evidence.tool[call] == tool)
+        ]
+
+    def _returns(self, row: int, kind_of_thing: str) -> bool:
+        declared = self.evidence.spec(self.evidence.tool[row]).entity.type
+        return declared == kind_of_thing and self.evidence.kind[row] not in (MUTATE, NOTIFY)
+
+    def _nearest(self, name: str, calls: list[int]) -> Source | Hidden | NoSource:
+        evidence, hidden = self.evidence, None
+        about: list[int] = []
+        other: list[int] = []
+        for call in reversed(calls):
+            in_order, answered = evidence.earlier(call, self.row), evidence.answered(call)
+            if in_order is False or answered is False or self._about_another(call):
+                continue
+            if isinstance(in_order, Hidden) or answered is None:
+                hidden = hidden or (
+                    in_order
+                    if isinstance(in_order, Hidden)
+                    else Hidden(NOT_RECORDED_GAP, evidence.position(call))
+                )
+                continue
+            (about if self._about_same(call) else other).append(call)
+        if hidden is not None:
+            return hidden
+        if about or other:
+            return _from(evidence, (about or other)[0])
+        position = evidence.position(self.row)
+        return evidence.hides_step(evidence.run[self.row], before=position) or NoSource(name)
+
+    def _argument(self) -> str | None:
+        return self.entity or self.evidence.spec(self.evidence.tool[self.row]).entity.argument
+
+    def _about_another(self, call: int) -> bool:
+        """Whether the call names another entity where this step names its own."""
+        argument = self._argument()
+        if argument is None:
+            return False
+        own, its = subjects(self.evidence, self.row, argument), self._named(call, argument)
+        if isinstance(own, Hidden) or not its or not own:
+            return False
+        return not set(map(frozen, spread(own))) & set(map(frozen, spread(its)))
+
+    def _named(self, call: int, argument: str) -> list[JsonValue]:
+        source = self.evidence.arguments(call)
+        return [] if isinstance(source, Hidden) else reader(argument)(source.value)
+
+    def _about_same(self, call: int) -> bool:
+        argument = self._argument()
+        if argument is None:
+            return False
+        own = subjects(self.evidence, self.row, argument)
+        if isinstance(own, Hidden):
+            return False
+        ids = established(self.evidence, call)
+        return any(ids.has(value) for value in own)
+
+
+def _from(evidence: Evidence, row: int) -> Source | Hidden:
+    result = evidence.result(row)
+    return result if isinstance(result, Hidden) else Source(result.value, row, result.cut)

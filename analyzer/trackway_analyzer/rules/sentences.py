@@ -1,0 +1,111 @@
+"""Words that all findings share: steps, values, gaps, reasons.
+
+A sentence names the tool, the argument, both values, the step, and what was recorded instead:
+`step 3 refund_api.create: amount 42.0, expected 84.0 (order.total from lookup_order at step 1)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Final
+
+from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
+from trackway_analyzer.rules.expression import Because, Hidden, NoSource, Read
+from trackway_analyzer.rules.values import ABSENT, Absent, shown, shown_apart
+
+_WHY: Final = {
+    NOT_RECORDED_GAP: "not recorded",
+    "content_off": "not recorded (content_off)",
+    "truncated_value": "cut off (truncated_value)",
+    "unparsable_arguments": "no JSON (unparsable_arguments)",
+}
+_OPPOSITE: Final = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+def step(evidence: Evidence, row: int) -> str:
+    """Name a step at the beginning of a sentence: `step 3 refund_api.create`."""
+    return f"step {number(evidence, row)} {evidence.tool[row] or 'unnamed tool'}"
+
+
+def at_step(evidence: Evidence, row: int) -> str:
+    """Name a step inside a sentence: `refund_api.create at step 3`."""
+    return f"{evidence.tool[row] or 'unnamed tool'} at step {number(evidence, row)}"
+
+
+def number(evidence: Evidence, row: int) -> int:
+    """Number of a step as a person counts, from 1."""
+    return evidence.position(row) + 1
+
+
+def hidden_value(gap: Hidden, what: str) -> str:
+    """Say that a value cannot be seen: `the result of step 3 was not recorded (content_off)`."""
+    if gap.gap in _WHY:
+        return f"{what} was {_WHY[gap.gap]}"
+    return f"{gap.gap} hides {what}"
+
+
+def hidden_step(gap: Hidden) -> str:
+    """Say that a gap may hide a step."""
+    return f"{gap.gap} may hide it"
+
+
+def undecided(evidence: Evidence, row: int, gap: Hidden) -> str:
+    """Say why a step cannot be judged."""
+    if gap.gap in _WHY:
+        where = "" if gap.position is None else f" of step {gap.position + 1}"
+        return f"{step(evidence, row)} cannot be judged: a value{where} was {_WHY[gap.gap]}"
+    return f"{step(evidence, row)} cannot be judged: {gap.gap} hides what decides"
+
+
+def because(evidence: Evidence, reason: Because) -> str:
+    """Say what an expression found: `amount 42.0, expected 84.0 (order.total from …)`."""
+    left, right = reason.left, reason.right
+    for side in (left, right):
+        if side is not None and isinstance(side.value, NoSource):
+            return f"{side.text} cannot be read: no earlier successful {side.value.name}"
+    operator = reason.operator or "=="
+    if reason.negated:
+        operator = _OPPOSITE.get(operator, f"not {operator}")
+    if right is None:
+        expected = "false" if reason.negated else "true"
+        return f"{left.text} is {shown(_seen(left))}{_origin(evidence, left)}, expected {expected}"
+    got, wanted = _both(operator, left, right)
+    if left.row is not None and right.row is None and not _is_literal(right):
+        operator, left, right = _mirrored(operator), right, left
+        got, wanted = wanted, got
+    relation = "" if operator == "==" else f"{operator} "
+    origin = _origin(evidence, right, named=not _is_literal(right))
+    return f"{left.text} {got}{_origin(evidence, left)}, expected {relation}{wanted}{origin}"
+
+
+def _both(operator: str, left: Read, right: Read) -> tuple[str, str]:
+    if operator in ("==", "!="):
+        return shown_apart(_seen(left), _seen(right))
+    return shown(_seen(left)), shown(_seen(right))
+
+
+def _mirrored(operator: str) -> str:
+    return {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(operator, operator)
+
+
+def _seen(read: Read) -> object | Absent:
+    return ABSENT if isinstance(read.value, (Hidden, NoSource)) else read.value
+
+
+def _is_literal(read: Read) -> bool:
+    return read.literal
+
+
+def _origin(evidence: Evidence, read: Read, *, named: bool = False) -> str:
+    """Where a value came from: `(order.total from lookup_order at step 1)`."""
+    if read.row is None:
+        return f" ({read.text})" if named else ""
+    place = at_step(evidence, read.row)
+    return f" ({read.text} from {place})" if named else f" (from {place})"
+
+
+def nearest_name(name: str, names: Iterable[str]) -> str | None:
+    """The recorded name that looks most like one that is missing."""
+    found = get_close_matches(name, list(names), n=1, cutoff=0.6)
+    return found[0] if found else None

@@ -1,0 +1,145 @@
+"""Did the run do these steps, in this order, on the right things, and nothing else that matters?
+
+1. Each spec of the pattern that is not optional takes one executed call of its tool, in order;
+   the search is complete (`alignment`). Calls of one model turn are unordered: only reads may
+   share one.
+2. A taken call took effect (`tools`, rule 3). A mutation that did not happen fulfils nothing.
+3. A taken mutation has an earlier successful lookup of the entity that its `entity_arg` names;
+   without `entity_arg` any earlier successful lookup will do.
+4. `where` holds of the taken call; the mutation's own `guard` holds when it runs; the `guard` of
+   any other step held of its nearest earlier result.
+5. A call that no spec takes is an extra. `extra="reads"`: an extra mutation or notification that
+   took effect violates. `"forbid"`: every extra does, but a failed attempt that was repeated.
+   `"allow"`: only a second effect of one tool on one entity does.
+6. A call with no known kind is allowed as an extra, with a warning.
+7. An effect is recorded once an operation: an attempt that failed, or that an effect event calls
+   not applied, is none. An attempt that may have taken effect makes the answer insufficient.
+8. No step at all and no final text is no trace, and no trace is insufficient.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.model import Trajectory
+from trackway_analyzer.records import Records
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.finding import Result
+from trackway_analyzer.rules.pattern import Spec, StepSpec, declared, one_of
+from trackway_analyzer.rules.reading import Reading
+from trackway_analyzer.rules.rule import (
+    Rule,
+    RuleViolationError,
+    Said,
+    evidence_of,
+    insufficient,
+    violated,
+)
+from trackway_analyzer.rules.sentences import step
+from trackway_analyzer.rules.telling import Telling
+from trackway_analyzer.rules.tools import Tools, merged_tools
+
+Extra = Literal["forbid", "reads", "allow"]
+EXTRAS: Final = ("forbid", "reads", "allow")
+
+
+class StepSequenceError(RuleViolationError):
+    """The run does not follow the pattern; `finding` says where and how."""
+
+
+class UnknownKindWarning(UserWarning):
+    """An extra call was allowed although nobody says what its tool does."""
+
+
+def assert_step_sequence(
+    trajectory: Trajectory | Records,
+    pattern: Iterable[Spec],
+    *,
+    extra: Extra = "reads",
+    tools: Tools | None = None,
+) -> None:
+    """Assert that a run followed a pattern of steps.
+
+    `pattern` lists steps as dicts, `StepSpec`s or tool names. Raises StepSequenceError where the
+    record contradicts it, InsufficientEvidenceError where a gap hides the answer, ValueError where
+    the pattern is wrong.
+    """
+    rule = Sequence(tuple(pattern), extra)
+    evidence = evidence_of(trajectory, merged_tools(rule.tools(), tools or {}))
+    rule.assert_holds_on(evidence)
+    for row in rule.unknown_kinds(evidence, 0):
+        warnings.warn(
+            f"{step(evidence, row)} is no step of the pattern and its kind is unknown: "
+            "allowed as if it read, declare its kind",
+            UnknownKindWarning,
+            stacklevel=2,
+        )
+
+
+@dataclass(frozen=True)
+class Sequence(Rule):
+    """The run does the steps of a pattern in order, and no extra step that matters.
+
+    A failed, ungrounded or forbidden mutation fulfils no step.
+    """
+
+    steps: tuple[Spec, ...]
+    extra: Extra = "reads"
+
+    declare = "chain of Precedence and Response"
+    violation = StepSequenceError
+
+    def __post_init__(self) -> None:
+        one_of(self.extra, EXTRAS, "extra")
+        object.__setattr__(self, "steps", tuple(StepSpec.of(spec) for spec in self.steps))
+        if not self.specs:
+            raise ValueError("a sequence needs at least one step")
+        declared(self.specs)
+
+    @cached_property
+    def specs(self) -> tuple[StepSpec, ...]:
+        """The steps of the pattern."""
+        return tuple(StepSpec.of(spec) for spec in self.steps)
+
+    def tools(self) -> Tools:
+        """What the pattern declares."""
+        return declared(self.specs)
+
+    def check(self, batch: RunBatch | Evidence) -> list[Result]:
+        """Return one result for each run that does not follow the pattern."""
+        evidence = self.evidence(batch)
+        results = (self.judge(evidence, run) for run in range(len(evidence)))
+        return [result for result in results if result is not None]
+
+    def judge(self, evidence: Evidence, run: int) -> Result | None:
+        """Judge one run; None: it follows the pattern."""
+        reading = self._reading(evidence, run)
+        placement = reading.placement
+        if reading.no_trace:
+            return insufficient(run, "no_trace", what="no_trace")
+        if not placement.complete(reading.problem):
+            return reading.incomplete()
+        if placement.violating:
+            row = reading.first_violating()
+            return violated(run, evidence.position(row), what="extra", row=row - reading.first)
+        return reading.unknown()
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        return Telling(self._reading(evidence, result.run), result).say()
+
+    def unknown_kinds(self, evidence: Evidence, run: int) -> list[int]:
+        """Rows of extra calls that were allowed although their kind is unknown."""
+        if self.extra != "reads":
+            return []
+        reading = self._reading(evidence, run)
+        taken = {row for _, row in reading.placement.taken}
+        return [r for r in reading.calls if r not in taken and evidence.kind[r] is None]
+
+    def _reading(self, evidence: Evidence, run: int) -> Reading:
+        return Reading(self.specs, self.extra, evidence, run)

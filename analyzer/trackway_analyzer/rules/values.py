@@ -1,0 +1,183 @@
+"""JSON values: are they the same, what stands at a path, how does a sentence show them?
+
+1. Types are strict: a bool is no number, `1` equals `1.0`, text is never a number, absent no null.
+2. A path is a JSONPath (RFC 9535, from `$`) or a plain name. A plain name is looked for at the top
+   of the value, or of its elements where it is a list; where nothing there has it, at any depth.
+3. A path reads a list of values; none: absent.
+4. Numbers are shown as recorded, text in JSON quotes, long values cut with an ellipsis.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterator
+from difflib import SequenceMatcher
+from enum import Enum
+from functools import lru_cache
+from typing import Final
+
+import jsonpath
+
+from trackway_analyzer.json_text import compact
+from trackway_analyzer.model import JsonValue
+
+SHOWN: Final = 80
+"""Most characters of a value in a sentence."""
+
+_ENVIRONMENT: Final = jsonpath.JSONPathEnvironment(strict=True)
+_NAME: Final = re.compile(r"[^\W\d][\w-]*\Z")
+_SIMPLE: Final = re.compile(r"\$(?:\.[^\W\d]\w*|\[\d+\])*\Z")
+_SEGMENT: Final = re.compile(r"\.([^\W\d]\w*)|\[(\d+)\]")
+
+Key = str | int
+Reader = Callable[[JsonValue], list[JsonValue]]
+
+
+class Absent(Enum):
+    """The type of `ABSENT`: the value was recorded and holds nothing at this path."""
+
+    ABSENT = "absent"
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = Absent.ABSENT
+
+
+def frozen(value: JsonValue) -> Hashable:
+    """Return a hashable key: two values have the same key if and only if they are the same."""
+    if isinstance(value, bool):
+        return ("bool", value)
+    if isinstance(value, dict):
+        return ("object", frozenset((key, frozen(item)) for key, item in value.items()))
+    if isinstance(value, list):
+        return ("list", tuple(frozen(item) for item in value))
+    return value  # type: ignore[no-any-return]
+
+
+def same(left: JsonValue, right: JsonValue) -> bool:
+    """Whether two JSON values are equal under strict types."""
+    return frozen(left) == frozen(right)
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a JSON number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def at_path(value: JsonValue, path: str) -> list[JsonValue]:
+    """Read the values at a path or plain name. Raises ValueError on a wrong path."""
+    return reader(path)(value)
+
+
+@lru_cache(maxsize=1024)
+def reader(path: str) -> Reader:
+    """Compile a path or plain name. Raises ValueError that says what is wrong with it."""
+    if _NAME.match(path):
+        return lambda value: _named(value, path)
+    if not path.startswith("$"):
+        path = f"$.{path}"
+    keys = simple_keys(path)
+    if keys is not None:
+        return lambda value: _walked(value, keys)
+    try:
+        compiled = _ENVIRONMENT.compile(path)
+    except jsonpath.JSONPathError as error:
+        raise ValueError(f"{path!r} is no JSONPath: {error}") from error
+    return lambda value: [match.obj for match in compiled.finditer(_container(value))]
+
+
+@lru_cache(maxsize=1024)
+def is_singular(path: str) -> bool:
+    """Whether a JSONPath can yield one value at the most."""
+    if simple_keys(path) is not None:
+        return True
+    try:
+        compiled = _ENVIRONMENT.compile(path)
+    except jsonpath.JSONPathError as error:
+        raise ValueError(f"{path!r} is no JSONPath: {error}") from error
+    return isinstance(compiled, jsonpath.JSONPath) and compiled.singular_query()
+
+
+@lru_cache(maxsize=1024)
+def simple_keys(path: str) -> tuple[Key, ...] | None:
+    """Return the keys of a path of plain names and indices; None where it is anything else."""
+    if not _SIMPLE.match(path):
+        return None
+    return tuple(name or int(index) for name, index in _SEGMENT.findall(path))
+
+
+def _walked(value: JsonValue, keys: tuple[Key, ...]) -> list[JsonValue]:
+    for key in keys:
+        if isinstance(key, str):
+            if not isinstance(value, dict) or key not in value:
+                return []
+        elif not isinstance(value, list) or key >= len(value):
+            return []
+        value = value[key]
+    return [value]
+
+
+def _container(value: JsonValue) -> JsonValue:
+    """A scalar has no members; the library would read a text as JSON."""
+    return value if isinstance(value, (dict, list)) else {}
+
+
+def _named(value: JsonValue, name: str) -> list[JsonValue]:
+    items = value if isinstance(value, list) else [value]
+    found = [item[name] for item in items if isinstance(item, dict) and name in item]
+    return found or [member for _, key, member in members(value) if key == name]
+
+
+def members(value: JsonValue, path: str = "$") -> Iterator[tuple[str, Key | None, JsonValue]]:
+    """Walk a value: (normal path, last key, value) of it and everything inside, outside first."""
+    stack: list[tuple[str, Key | None, JsonValue]] = [(path, None, value)]
+    while stack:
+        where, key, item = stack.pop()
+        yield where, key, item
+        inner: list[tuple[str, Key | None, JsonValue]] = []
+        if isinstance(item, dict):
+            inner = [(where + member_path(name), name, child) for name, child in item.items()]
+        elif isinstance(item, list):
+            inner = [(f"{where}[{index}]", index, child) for index, child in enumerate(item)]
+        stack.extend(reversed(inner))
+
+
+def member_path(name: str) -> str:
+    """Return the JSONPath segment of an object member."""
+    return f".{name}" if re.fullmatch(r"[^\W\d]\w*", name) else f"[{compact(name)}]"
+
+
+def shown(value: JsonValue | Absent) -> str:
+    """Write a value as a sentence shows it."""
+    if isinstance(value, Absent):
+        return "absent"
+    text = compact(value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+
+
+def shown_apart(left: JsonValue | Absent, right: JsonValue | Absent) -> tuple[str, str]:
+    """Write two different values so that they look different, with types where texts would not."""
+    texts = shown(left), shown(right)
+    if type_name(left) == type_name(right) or {type_name(left), type_name(right)} & _TYPELESS:
+        return texts
+    return f"{texts[0]} ({type_name(left)})", f"{texts[1]} ({type_name(right)})"
+
+
+def likeness(left: JsonValue, right: JsonValue) -> float:
+    """How much two values look alike, from 0 to 1: for hints only, never for a decision."""
+    return SequenceMatcher(None, shown(left), shown(right)).ratio()
+
+
+def type_name(value: JsonValue | Absent) -> str:
+    """The JSON type of a value, in a word."""
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, (int, float)):
+        return "number"
+    names = {dict: "object", list: "list", str: "text", type(None): "null", Absent: "absent"}
+    return names[type(value)]
+
+
+_TYPELESS: Final = frozenset({"null", "absent", "object", "list", "bool"})
