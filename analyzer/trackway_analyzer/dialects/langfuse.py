@@ -7,7 +7,7 @@ from typing import Final
 from trackway.schema import GenAI, Operation
 from trackway_analyzer.dialects.dialect import Dialect, Marks
 from trackway_analyzer.dialects.sources import span_name
-from trackway_analyzer.dialects.values import member
+from trackway_analyzer.dialects.values import json_of, member
 
 TYPE: Final = "langfuse.observation.type"
 _USAGE: Final = "langfuse.observation.usage_details"
@@ -51,7 +51,10 @@ LANGFUSE: Final = Dialect(
     of={
         Operation.TOOL: {
             "tool": (GenAI.TOOL_NAME, span_name),
-            "tool_call_id": (GenAI.TOOL_CALL_ID, "langfuse.observation.metadata.tool_call_id"),
+            "tool_call_id": (
+                GenAI.TOOL_CALL_ID,
+                ("langfuse.observation.metadata.tool_call_id", json_of),
+            ),
             "arguments": ("langfuse.observation.input",),
             "result": ("langfuse.observation.output",),
         },

@@ -10,6 +10,31 @@ from trackway_analyzer.dialects.otel_genai import INPUT_MESSAGES, MODEL, OPERATI
 from trackway_analyzer.dialects.sources import numbered
 from trackway_analyzer.dialects.tool_values import output_of
 
+# Of the packages that share the conventions' scope prefix, those that are Traceloop's.
+_OF: Final = (
+    "alephalpha",
+    "anthropic",
+    "bedrock",
+    "cohere",
+    "crewai",
+    "google_generativeai",
+    "groq",
+    "haystack",
+    "langchain",
+    "llamaindex",
+    "mcp",
+    "mistralai",
+    "ollama",
+    "openai",
+    "openai_agents",
+    "replicate",
+    "sagemaker",
+    "together",
+    "transformers",
+    "watsonx",
+    "writer",
+)
+
 OPENLLMETRY: Final = Dialect(
     name="openllmetry",
     marks=Marks(
@@ -23,6 +48,7 @@ OPENLLMETRY: Final = Dialect(
             "gen_ai.completion.0.role",
             "gen_ai.completion.0.content",
         ),
+        scopes=("traceloop.tracer", *(f"opentelemetry.instrumentation.{name}" for name in _OF)),
     ),
     operations=(
         (GenAI.OPERATION_NAME, OPERATIONS),

@@ -1,0 +1,166 @@
+"""Parts of messages: text, a call that the model asks for, the answer to a call, and any other.
+
+1. A block of any provider becomes one part, told by its `type` or, where it has none, by its keys.
+2. A call's `arguments` are an object where their text parses as one. An answer is unwrapped like a
+   tool's result, which may tell the call's id, the tool's name and that it failed.
+3. An empty text is no part; a block of another type is kept as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeAlias
+
+from trackway_analyzer.dialects import tool_values
+from trackway_analyzer.dialects.values import is_placeholder, json_of
+from trackway_analyzer.model import JsonValue
+
+Part: TypeAlias = dict[str, JsonValue]
+
+
+def parts_of(items: list[Any]) -> Iterator[Part]:
+    """Return the parts of a list of blocks."""
+    for item in items:
+        if isinstance(item, str):
+            if item:
+                yield text_part(item)
+            continue
+        if not isinstance(item, dict):
+            continue
+        item = next((i for n in _ENVELOPES if isinstance(i := item.get(n), dict)), item)
+        reader = _PARTS.get(str(item.get("type")))
+        if reader is None:
+            reader = next((read for key, read in _UNTYPED.items() if key in item), None)
+        part = reader(item) if reader is not None else item
+        if part is not None:
+            yield part
+
+
+_ENVELOPES = ("tool_call", "message_content")
+"""Keys under which OpenInference keeps a block."""
+
+
+def _text(item: Part) -> Part | None:
+    content = item.get("content", item.get("text"))
+    return text_part(content) if isinstance(content, str) and content else None
+
+
+def text_part(content: str) -> Part:
+    """Return a text as a part."""
+    return {"type": "text", "content": content}
+
+
+def call_part(call_id: JsonValue, item: dict[str, Any]) -> Part:
+    """Return a call that the model asks for; `item` holds name and arguments, or `function`."""
+    function = item.get("function")
+    source = function if isinstance(function, dict) else item
+    given = next((source[name] for name in _ARGUMENTS if source.get(name) is not None), None)
+    return {
+        "type": "tool_call",
+        "id": _id(call_id),
+        "name": source.get("name") or source.get("toolName"),
+        "arguments": json_of(given),
+    }
+
+
+_ARGUMENTS = ("arguments", "args", "input")
+
+
+def _id(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) and value and not is_placeholder(value) else None
+
+
+def response_part(
+    call_id: JsonValue, content: JsonValue, name: JsonValue = None, *, failed: bool = False
+) -> Part:
+    """Return the answer to a call, out of its wrapper."""
+    unwrapped = tool_values.result(content)
+    part: Part = {
+        "type": "tool_call_response",
+        "id": _id(call_id) or unwrapped.call_id,
+        "response": unwrapped.value,
+    }
+    tool = name if isinstance(name, str) and name else unwrapped.tool
+    if tool:
+        part["name"] = tool
+    if failed or unwrapped.failed:
+        part["is_error"] = True
+    return part
+
+
+def _genai_response(item: Part) -> Part:
+    content = item["response"] if "response" in item else item.get("result")
+    return response_part(item.get("id"), content, item.get("name"))
+
+
+def _anthropic_result(item: Part) -> Part:
+    failed = item.get("is_error") is True
+    return response_part(item.get("tool_use_id"), item.get("content"), failed=failed)
+
+
+def _bedrock_call(item: Part) -> Part:
+    inner = item["toolUse"] if isinstance(item["toolUse"], dict) else {}
+    return call_part(inner.get("toolUseId"), inner)
+
+
+def _bedrock_result(item: Part) -> Part:
+    return response_part(None, item)
+
+
+def _gemini_call(item: Part) -> Part:
+    inner = item.get("function_call") or item.get("functionCall")
+    inner = inner if isinstance(inner, dict) else {}
+    return call_part(inner.get("id"), inner)
+
+
+def _gemini_result(item: Part) -> Part:
+    inner = item.get("function_response") or item.get("functionResponse")
+    inner = inner if isinstance(inner, dict) else {}
+    return response_part(inner.get("id"), inner.get("response"), inner.get("name"))
+
+
+def _vercel_result(item: Part) -> Part:
+    output = item.get("output", item.get("result"))
+    if isinstance(output, dict) and output.keys() == {"type", "value"}:
+        output = output["value"]
+    return response_part(item.get("toolCallId"), output, item.get("toolName"))
+
+
+_PARTS: Final[dict[str, Callable[[Part], Part | None]]] = {
+    "text": _text,
+    "input_text": _text,
+    "output_text": _text,
+    "tool_call": lambda item: call_part(item.get("id"), item),
+    "tool_use": lambda item: call_part(item.get("id"), item),
+    "tool-call": lambda item: call_part(item.get("toolCallId"), item),
+    "function_call": lambda item: call_part(item.get("call_id") or item.get("id"), item),
+    "tool_call_response": _genai_response,
+    "tool_result": _anthropic_result,
+    "tool-result": _vercel_result,
+}
+_UNTYPED: Final[dict[str, Callable[[Part], Part | None]]] = {
+    "text": _text,
+    "function": lambda item: call_part(item.get("id"), item),
+    "toolUse": _bedrock_call,
+    "toolResult": _bedrock_result,
+    "function_call": _gemini_call,
+    "functionCall": _gemini_call,
+    "function_response": _gemini_result,
+    "functionResponse": _gemini_result,
+    "content": _text,
+}
+
+
+def holds_results(content: JsonValue) -> bool:
+    """Tell whether a tool message's content is a list of results with ids of their own."""
+    return isinstance(content, list) and any(
+        isinstance(item, dict)
+        and ("toolResult" in item or item.get("type") in ("tool_result", "tool-result"))
+        for item in content
+    )
+
+
+def call_ids(content: list[Any]) -> set[Any]:
+    """Ids of the calls that a content list already holds (Anthropic through LangChain)."""
+    calls = [part for part in parts_of(content) if part.get("type") == "tool_call"]
+    return {part["id"] for part in calls if part["id"] is not None}
