@@ -1,0 +1,90 @@
+"""Which calls are tries of one operation?
+
+1. Executed calls of a tool with one operation id are attempts of one operation, wherever they stand.
+2. Without an operation id, a call is a further attempt of the call before it if that one failed, had
+   the same tool, arguments and agent, and stands in the same group or the one before among the
+   agent's tool calls.
+3. `retry_of` is the position of the first attempt. A recorded attempt number wins over a counted one;
+   a recorded number above 1 whose first try is not in the record has no `retry_of`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trackway.schema import Operation
+from trackway_analyzer.reconstruct.columns import NONE, Ints, Mask
+from trackway_analyzer.tables import STEP_SCHEMA
+
+
+@dataclass(slots=True)
+class _Try:
+    position: int
+    number: int
+    first: int
+    failed: bool
+    turn: int
+    """Number of the group among the agent's tool calls."""
+
+
+def with_attempts(steps: pa.Table) -> pa.Table:
+    """Fill `attempt` and `retry_of`."""
+    executed = steps.column("executed").combine_chunks()
+    is_tool = pc.and_(pc.equal(steps.column("operation"), Operation.TOOL.value), executed)
+    tool = np.flatnonzero(is_tool.to_numpy())
+    attempt = steps.column("attempt").combine_chunks()
+    numbers: Ints = attempt.cast(pa.int64()).fill_null(NONE).to_numpy().copy()
+    retry_of = np.full(len(steps), NONE)
+    numbers[tool] = np.where(numbers[tool] == NONE, 1, numbers[tool])
+    run = steps.column("run").to_numpy()
+    doubtful = np.isin(run[tool], run[_hints(steps, is_tool)])
+    _count(steps, tool[doubtful], numbers, retry_of)
+    for name, values in (("attempt", numbers), ("retry_of", retry_of)):
+        array = pa.array(values, pa.int32(), mask=values == NONE)
+        place = steps.schema.get_field_index(name)
+        steps = steps.set_column(place, STEP_SCHEMA.field(name), array)
+    return steps
+
+
+def _hints(steps: pa.Table, is_tool: pa.ChunkedArray) -> Mask:
+    """Rows that make a retry possible: a failed call, a recorded attempt, an operation id."""
+    hints = pc.or_(pc.equal(steps.column("ok"), False), pc.greater(steps.column("attempt"), 1))
+    hints = pc.or_kleene(hints.fill_null(False), pc.is_valid(steps.column("operation_id")))
+    return pc.and_(hints, is_tool).to_numpy()  # type: ignore[no-any-return]
+
+
+def _count(steps: pa.Table, rows: Ints, numbers: Ints, retry_of: Ints) -> None:
+    wanted = steps.take(pa.array(rows))
+    names = ("run", "position", "group", "tool", "arguments", "agent_path", "operation_id", "ok")
+    by_operation: dict[tuple[int, str], _Try] = {}
+    by_content: dict[tuple[object, ...], _Try] = {}
+    turns: dict[tuple[int, str | None], tuple[int, int]] = defaultdict(lambda: (NONE, 0))
+    columns = [wanted.column(name).to_pylist() for name in names]
+    for row, run, position, group, tool, arguments, path, operation, ok in zip(
+        rows.tolist(), *columns, strict=True
+    ):
+        last_group, turn = turns[run, path]
+        turn += group != last_group
+        turns[run, path] = group, turn
+        content = (run, path, tool, arguments)
+        before = by_operation.get((run, operation)) if operation is not None else None
+        if operation is None:
+            before = by_content.get(content)
+            if before is not None and not (before.failed and before.turn >= turn - 1):
+                before = None
+        recorded = int(numbers[row])
+        number = recorded
+        if before is not None:
+            number = recorded if recorded > 1 else before.number + 1
+            retry_of[row] = before.first
+        numbers[row] = number
+        first = before.first if before is not None else position
+        this = _Try(position, number, first, ok is False, turn)
+        by_content[content] = this
+        if operation is not None:
+            by_operation[run, operation] = this

@@ -1,0 +1,64 @@
+"""Spans that were exported more than once, and spans that share an id by accident.
+
+1. Rows with the same trace id, span id, name and start are copies of one span (an exporter's retry, a
+   file read twice, a snapshot before the end). The most complete one stays: finished before
+   unfinished, then the longest content.
+2. Rows with the same ids and another name or start are different spans; all stay, and children
+   belong to the earliest.
+3. Each row beyond the first under one id counts as a duplicate span id.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trackway_analyzer.reconstruct.columns import Ints, SpanColumns, distinct
+
+_CONTENT = ("arguments", "result", "input", "output", "attributes", "error_message", "status")
+
+
+def without_copies(table: pa.Table) -> tuple[SpanColumns, Ints]:
+    """Return distinct spans, and for each how many further rows bore its id."""
+    columns = SpanColumns(distinct(table))
+    key = pc.binary_join_element_wise(columns.array("trace_id"), columns.array("span_id"), "/")
+    encoded = key.dictionary_encode()
+    extra = np.zeros(len(columns), dtype=np.int64)
+    if len(encoded.dictionary) == len(columns):
+        return columns, extra
+    codes = encoded.indices.to_numpy(zero_copy_only=False)
+    order = np.arange(len(columns))
+    dropped = np.zeros(len(columns), dtype=bool)
+    for rows in _rows_by_id(codes).values():
+        spans = _spans(columns, rows)
+        for copies in spans:
+            dropped[copies[:-1]] = True
+        kept = [copies[-1] for copies in spans]
+        # Children find the first row under an id: put the earliest of different spans there.
+        order[sorted(kept)] = kept
+        extra[kept[0]] = len(rows) - 1
+    order = order[~dropped]
+    return SpanColumns(columns.table.take(pa.array(order))), extra[order]
+
+
+def _rows_by_id(codes: Ints) -> dict[int, Ints]:
+    """Return the rows under each id that several rows bear."""
+    shared = np.flatnonzero(np.bincount(codes)[codes] > 1)
+    by_id: dict[int, list[int]] = defaultdict(list)
+    for row, code in zip(shared.tolist(), codes[shared].tolist(), strict=True):
+        by_id[code].append(row)
+    return {code: np.array(rows) for code, rows in by_id.items()}
+
+
+def _spans(columns: SpanColumns, rows: Ints) -> list[list[int]]:
+    """Part rows under one id into spans, the earliest first; of each the most complete row last."""
+    names = columns.values("name", rows)
+    texts = list(zip(*(columns.values(name, rows) for name in _CONTENT), strict=True))
+    spans: dict[tuple[int, str], list[tuple[int, int, str, int]]] = defaultdict(list)
+    for row, name, content in zip(rows.tolist(), names, texts, strict=True):
+        text = "\x00".join(part or "" for part in content)
+        spans[int(columns.start[row]), name].append((int(columns.end[row]), len(text), text, row))
+    return [[copy[-1] for copy in sorted(spans[key])] for key in sorted(spans)]

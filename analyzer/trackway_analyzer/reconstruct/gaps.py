@@ -1,0 +1,275 @@
+"""What is missing from the record of a run? Each hole is named, counted and, if it hides one step, placed.
+
+| gap | when | count |
+|---|---|---|
+| `missing_parent` | a span's parent is not in the source | spans |
+| `no_root` | no span of the run is a root | 1 |
+| `parent_cycle` | spans were their own ancestors; cut at the earliest | cycles |
+| `duplicate_span_id` | further rows under an id that was seen already | rows |
+| `clock_skew` | a span started before its parent | spans |
+| `unfinished_span` | a span never ended | 1 a step; wrappers together |
+| `truncated_value` | a value was cut at a limit | fields |
+| `dropped_attributes` | an SDK dropped attributes | attributes |
+| `content_off` | a call has neither arguments nor result, a model call no messages | 1 a step; all |
+| `unparsable_arguments` | arguments that look like JSON and are none | 1 a step |
+| `missing_steps` | a hole in the logical clock, up to the last step that the run span names | steps |
+| `tools_not_observable` | tools were offered and nothing tells whether any was called | 1 |
+
+A gap of every step of its kind is one gap of the run, without a position.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trackway.schema import GapName, Operation, Trackway
+from trackway_analyzer.json_text import parsed
+from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, Ints, Mask, SpanColumns
+from trackway_analyzer.reconstruct.rank import Clock
+from trackway_analyzer.reconstruct.run_spans import RunSpans
+from trackway_analyzer.reconstruct.tree import Tree
+
+GapRow = dict[str, Any]
+
+_OFFERED: Final = (
+    '"gen_ai.tool.definitions"',
+    '"gen_ai.agent.tools"',
+    '"llm.tools.',
+    '"llm.request.functions.',
+    '"ai.prompt.tools"',
+    '"mlflow.chat.tools"',
+)
+"""Attributes of several dialects that list the tools a model may call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Everything that gaps are found in."""
+
+    columns: SpanColumns
+    tree: Tree
+    clock: Clock
+    run: Ints
+    """Run of each span."""
+    extra: Ints
+    """Rows beyond the first under each span's id."""
+    steps: pa.Table
+    spans: list[RunSpans]
+
+
+def gaps_of(evidence: Evidence) -> list[list[GapRow]]:
+    """Return the gaps of each run, sorted by name and position."""
+    gaps: list[list[GapRow]] = [[] for _ in evidence.spans]
+    for finder in (_structure, _spans, _clock_holes, _step_values, _unobservable):
+        for run, gap in finder(evidence):
+            gaps[run].append(gap)
+    for rows in gaps:
+        rows.sort(key=lambda gap: (gap["name"], -1 if gap["position"] is None else gap["position"]))
+    return gaps
+
+
+def _gap(
+    name: GapName, count: int = 1, position: int | None = None, detail: str | None = None
+) -> GapRow:
+    return {"name": name.value, "position": position, "count": count, "detail": detail}
+
+
+Found = Iterable[tuple[int, GapRow]]
+
+
+def _structure(evidence: Evidence) -> Found:
+    """Holes in the tree of spans."""
+    columns, tree, run = evidence.columns, evidence.tree, evidence.run
+    members = run != NONE
+    rootless = np.ones(len(evidence.spans), dtype=bool)
+    roots = members & (tree.parent == NONE) & ~tree.orphan
+    roots[tree.cut] = False
+    rootless[run[roots]] = False
+    below = np.flatnonzero(members & (tree.parent != NONE))
+    entries = below[run[tree.parent[below]] != run[below]]
+    rootless[run[entries]] = False
+    yield from _counted(evidence, GapName.MISSING_PARENT, tree.orphan)
+    yield from _counted(evidence, GapName.PARENT_CYCLE, _mask(columns, tree.cut))
+    yield from _counted(evidence, GapName.CLOCK_SKEW, _mask(columns, evidence.clock.skewed))
+    for number in np.flatnonzero(rootless).tolist():
+        yield number, _gap(GapName.NO_ROOT)
+    for number, count in _sums(evidence, evidence.extra):
+        yield number, _gap(GapName.DUPLICATE_SPAN_ID, count)
+
+
+def _spans(evidence: Evidence) -> Found:
+    """What the spans themselves admit."""
+    columns = evidence.columns
+    for number, count in _sums(evidence, columns.ints("dropped_attributes", 0)):
+        yield number, _gap(GapName.DROPPED_ATTRIBUTES, count)
+    open_wrappers = (columns.end == NEVER) & ~columns.is_step
+    yield from _counted(evidence, GapName.UNFINISHED_SPAN, open_wrappers)
+    cut = pc.list_value_length(columns.array("truncated")).fill_null(0).to_numpy()
+    for number, count in _sums(evidence, np.where(columns.is_step, 0, cut)):
+        yield number, _gap(GapName.TRUNCATED_VALUE, count)
+
+
+def _clock_holes(evidence: Evidence) -> Found:
+    """Values of the logical clock that no span bears."""
+    columns, run = evidence.columns, evidence.run
+    index = columns.ints("step_index")
+    rows = np.flatnonzero((index > 0) & (run != NONE))
+    clock = np.where(columns.codes("run_id") == NONE, NONE, columns.codes("run_id"))
+    lasts = {
+        number: last
+        for number, span in enumerate(evidence.spans)
+        if isinstance(last := span.attributes.get(Trackway.RUN_LAST_STEP), int)
+    }
+    seen = np.unique(np.column_stack([run[rows], clock[rows], index[rows]]), axis=0)
+    clocks, first, counts = np.unique(seen[:, :2], axis=0, return_index=True, return_counts=True)
+    several = np.unique(clocks[:, 0], return_counts=True)
+    alone = set(several[0][several[1] == 1].tolist())
+    for number in lasts.keys() - set(several[0].tolist()):
+        if lasts[number] > 0:
+            yield number, _gap(GapName.MISSING_STEPS, lasts[number], detail=f"1-{lasts[number]}")
+    for (number, _), at, count in zip(
+        clocks.tolist(), first.tolist(), counts.tolist(), strict=True
+    ):
+        there = seen[at : at + count, 2]
+        last = max(lasts.get(number, 0) if number in alone else 0, int(there[-1]))
+        if last > count:
+            yield number, _gap(GapName.MISSING_STEPS, last - count, detail=_holes(there, last))
+
+
+def _holes(there: Ints, last: int) -> str:
+    """Write the missing numbers as ranges, the first few."""
+    edges = np.concatenate(([0], there, [last + 1]))
+    wide = np.flatnonzero(np.diff(edges) > 1)
+    ranges = [(int(edges[place]) + 1, int(edges[place + 1]) - 1) for place in wide[:5].tolist()]
+    texts = [str(low) if low == high else f"{low}-{high}" for low, high in ranges]
+    return ", ".join(texts) + (", …" if len(wide) > 5 else "")
+
+
+def _step_values(evidence: Evidence) -> Found:
+    """Values that steps lack."""
+    steps = evidence.steps
+    operation = steps.column("operation").combine_chunks()
+    is_tool = pc.equal(operation, Operation.TOOL.value).to_numpy(zero_copy_only=False)
+    is_model = pc.equal(operation, Operation.LLM.value).to_numpy(zero_copy_only=False)
+    spanned = ~steps.column("synthesised").to_numpy()
+    bare = {
+        name: steps.column(name).combine_chunks().is_null().to_numpy(zero_copy_only=False)
+        for name in ("arguments", "result", "input", "output", "end")
+    }
+    off = (is_tool & bare["arguments"] & bare["result"], is_model & bare["input"] & bare["output"])
+    for kind, silent, word in ((is_tool, off[0], "tool calls"), (is_model, off[1], "model calls")):
+        yield from _of_steps(evidence, GapName.CONTENT_OFF, silent, of=kind, detail=word)
+    unfinished = spanned & bare["end"]
+    yield from _of_steps(evidence, GapName.UNFINISHED_SPAN, unfinished)
+    yield from _of_steps(evidence, GapName.UNPARSABLE_ARGUMENTS, _unparsable(steps, is_tool))
+    truncated = steps.column("truncated").combine_chunks()
+    lengths = pc.list_value_length(truncated).fill_null(0).to_numpy(zero_copy_only=False)
+    rows = np.flatnonzero(lengths)
+    for (run, position), fields in zip(
+        _places(steps, rows), truncated.take(pa.array(rows)).to_pylist(), strict=True
+    ):
+        detail = ", ".join(sorted(fields))
+        yield run, _gap(GapName.TRUNCATED_VALUE, len(fields), position, detail)
+
+
+def _unparsable(steps: pa.Table, is_tool: Mask) -> Mask:
+    """Arguments that open like an object or a list and are none."""
+    texts = steps.column("arguments").combine_chunks()
+    doubtful = pc.match_substring_regex(texts, r'^\s*(?:[{\[]|"\s*[{\[])').fill_null(False)
+    rows = np.flatnonzero(doubtful.to_numpy(zero_copy_only=False) & is_tool)
+    flags = np.zeros(len(steps), dtype=bool)
+    flags[rows] = [isinstance(parsed(text), str) for text in texts.take(pa.array(rows)).to_pylist()]
+    return flags
+
+
+def _unobservable(evidence: Evidence) -> Found:
+    """Agents with tools whose calls nobody could have seen."""
+    columns, run, steps = evidence.columns, evidence.run, evidence.steps
+    step_run = steps.column("run").to_numpy()
+    operation = steps.column("operation").combine_chunks()
+    tool = pc.equal(operation, Operation.TOOL.value).to_numpy(zero_copy_only=False)
+    spanless = steps.column("synthesised").to_numpy()
+    unrun = ~steps.column("executed").combine_chunks().to_numpy(zero_copy_only=False)
+    with_tool_spans = np.unique(step_run[tool & ~spanless])
+    hidden = np.flatnonzero(tool & unrun & ~np.isin(step_run, with_tool_spans))
+    for number, position in _places(steps, hidden):
+        yield number, _gap(GapName.TOOLS_NOT_OBSERVABLE, 1, position, "asked for in the last turn")
+    models = np.flatnonzero((columns.operation == LLM) & (run != NONE))
+    models = models[~np.isin(run[models], np.unique(step_run[tool]))]
+    offers = _offers(columns, models)
+    said = columns.recorded("output")[models]
+    for number in np.unique(run[models[offers & ~said]]).tolist():
+        yield number, _gap(GapName.TOOLS_NOT_OBSERVABLE, detail="tools were offered")
+    # An agent that ended well without one recorded call was not watched, unless we watched it.
+    watched = np.isin(run, np.unique(step_run)) | columns.recorded("run_id")
+    finished = columns.is_agent & ~columns.failed & (columns.end != NEVER) & (run != NONE)
+    unwatched = np.setdiff1d(run[finished & ~watched], run[watched])
+    for number in unwatched.tolist():
+        yield number, _gap(GapName.TOOLS_NOT_OBSERVABLE, detail="no call of the agent is recorded")
+
+
+def _offers(columns: SpanColumns, models: Ints) -> Mask:
+    """Model spans that list tools, or that stopped for a call that is not recorded."""
+    texts = columns.array("attributes").take(pa.array(models))
+    offers = np.zeros(len(models), dtype=bool)
+    for mark in _OFFERED:
+        found = pc.match_substring(texts, mark).fill_null(False)
+        offers |= found.to_numpy(zero_copy_only=False)
+    reasons = columns.values("finish_reasons", models)
+    return offers | np.array(["tool_call" in (some or ()) for some in reasons], dtype=bool)
+
+
+def _of_steps(
+    evidence: Evidence,
+    name: GapName,
+    flags: Mask,
+    *,
+    of: Mask | None = None,
+    detail: str | None = None,
+) -> Found:
+    """One gap a flagged step; one for the run where all steps of the kind are flagged."""
+    rows = np.flatnonzero(flags)
+    if not len(rows):
+        return
+    run = evidence.steps.column("run").to_numpy()
+    count = len(evidence.spans)
+    flagged = np.bincount(run[rows], minlength=count)
+    whole = np.zeros(count, dtype=bool)
+    if of is not None:
+        kind = np.bincount(run[np.flatnonzero(of)], minlength=count)
+        whole = (flagged == kind) & (kind > 0)
+        for number in np.flatnonzero(whole).tolist():
+            yield number, _gap(name, int(flagged[number]), detail=detail)
+    for number, position in _places(evidence.steps, rows[~whole[run[rows]]]):
+        yield number, _gap(name, 1, position, detail)
+
+
+def _places(steps: pa.Table, rows: Ints) -> list[tuple[int, int]]:
+    run, position = (steps.column(name).to_numpy()[rows].tolist() for name in ("run", "position"))
+    return list(zip(run, position, strict=True))
+
+
+def _counted(evidence: Evidence, name: GapName, flags: Mask) -> Found:
+    for number, count in _sums(evidence, flags.astype(np.int64)):
+        yield number, _gap(name, count)
+
+
+def _sums(evidence: Evidence, values: Ints) -> Iterable[tuple[int, int]]:
+    rows = np.flatnonzero((values > 0) & (evidence.run != NONE))
+    totals: dict[int, int] = defaultdict(int)
+    for number, value in zip(evidence.run[rows].tolist(), values[rows].tolist(), strict=True):
+        totals[number] += value
+    return totals.items()
+
+
+def _mask(columns: SpanColumns, rows: Ints) -> Mask:
+    mask = np.zeros(len(columns), dtype=bool)
+    mask[rows] = True
+    return mask

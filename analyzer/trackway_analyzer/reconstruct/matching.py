@@ -1,0 +1,147 @@
+"""Giving executions to requests: pure functions over one run's calls and tools.
+
+Both are walked once in order of time, so the work is linear in their number.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from trackway_analyzer.reconstruct.columns import NONE
+from trackway_analyzer.reconstruct.dialogue import Call
+
+
+@dataclass(slots=True)
+class Tool:
+    """A tool step that looks for its request."""
+
+    entry: int
+    name: str | None
+    call_id: str | None
+    key: bytes | None
+    """Arguments in a form that compares."""
+    scope: int
+    nested: bool
+    time: int
+    failed: bool
+
+
+Pair: TypeAlias = tuple[Call, Tool]
+
+
+def latest_open(calls: Sequence[Call], tools: Sequence[Tool]) -> Iterator[Pair]:
+    """Give each tool the latest open call before it; of one turn, the first.
+
+    A call's time is its model's. Tools that come before every call by the clock get what is left, in order.
+    """
+    turns: list[deque[Call]] = []
+    early: list[Tool] = []
+    for call, tool in _by_time(calls, tools):
+        if call is not None:
+            if not turns or turns[-1][0].group != call.group:
+                turns.append(deque())
+            turns[-1].append(call)
+        elif tool is not None and turns:
+            yield turns[-1].popleft(), tool
+            if not turns[-1]:
+                turns.pop()
+        elif tool is not None:
+            early.append(tool)
+    yield from zip((call for turn in turns for call in turn), early, strict=False)
+
+
+def latest_turn(calls: Sequence[Call], tools: Sequence[Tool]) -> Iterator[Pair]:
+    """Give each tool the first open call of its name in the latest turn before it."""
+    open_calls: dict[str | None, deque[Call]] = {}
+    group = None
+    for call, tool in _by_time(calls, tools):
+        if call is not None:
+            if call.group != group:
+                open_calls, group = {}, call.group
+            open_calls.setdefault(call.request.name, deque()).append(call)
+        elif tool is not None and open_calls.get(tool.name):
+            yield open_calls[tool.name].popleft(), tool
+
+
+def tried_again(calls: Sequence[Call], tools: Sequence[Tool]) -> Iterator[Pair]:
+    """Give each tool the last of these calls, which was carried out already: another try."""
+    yield from ((calls[-1], tool) for tool in tools)
+
+
+def after_failure(calls: Sequence[Call], tools: Sequence[Tool]) -> Iterator[Pair]:
+    """Give each tool the last of these calls if the execution before it failed: another try."""
+    failed = calls[-1].failed
+    for tool in tools:
+        if not failed:
+            return
+        yield calls[-1], tool
+        failed = tool.failed
+
+
+def _by_time(
+    calls: Sequence[Call], tools: Sequence[Tool]
+) -> Iterator[tuple[Call | None, Tool | None]]:
+    """Merge both by time; at the same time the call comes first."""
+    place = 0
+    for tool in tools:
+        while place < len(calls) and calls[place].asked.time <= tool.time:
+            yield calls[place], None
+            place += 1
+        yield None, tool
+    for call in calls[place:]:
+        yield call, None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One way of giving executions to requests."""
+
+    rule: Callable[[Sequence[Call], Sequence[Tool]], Iterator[Pair]]
+    key_of_call: Callable[[Call], Hashable]
+    key_of_tool: Callable[[Tool], Hashable]
+    """Calls and tools of one key are matched with each other; None matches nothing."""
+    inferred: bool = True
+    again: bool = False
+    """Among the requests that were carried out already."""
+
+    def pairs(self, calls: Iterable[Call], tools: Iterable[Tool]) -> list[Pair]:
+        """Match what is open."""
+        called: dict[Hashable, list[Call]] = defaultdict(list)
+        for call in calls:
+            if (call.tool != NONE) is self.again:
+                called[self.key_of_call(call)].append(call)
+        found: dict[Hashable, list[Tool]] = defaultdict(list)
+        for tool in tools:
+            if not (self.inferred and (tool.nested or tool.name is None)):
+                key = self.key_of_tool(tool)
+                if key is not None and key in called:
+                    found[key].append(tool)
+        return [pair for key, some in found.items() for pair in self.rule(called[key], some)]
+
+
+def _id_and_name(tool: Tool) -> Hashable:
+    return tool.call_id and (tool.call_id, tool.name)
+
+
+def _content(tool: Tool) -> Hashable:
+    return tool.key and (tool.scope, tool.name, tool.key)
+
+
+def _content_anywhere(tool: Tool) -> Hashable:
+    return tool.key and (tool.name, tool.key)
+
+
+STAGES: Final = (
+    Stage(latest_open, lambda c: (c.request.id, c.request.name), _id_and_name, inferred=False),
+    Stage(latest_open, lambda c: c.request.id, lambda tool: tool.call_id, inferred=False),
+    Stage(tried_again, lambda c: c.request.id, lambda tool: tool.call_id, False, again=True),
+    Stage(latest_open, lambda c: (c.asked.scope, c.request.name, c.key), _content),
+    Stage(latest_turn, lambda c: c.asked.scope, lambda tool: tool.scope),
+    Stage(latest_open, lambda c: (c.request.name, c.key), _content_anywhere),
+    Stage(latest_turn, lambda c: "", lambda tool: ""),
+    Stage(after_failure, lambda c: (c.asked.scope, c.request.name, c.key), _content, again=True),
+)
+"""How executions find their requests; earlier stages go first."""

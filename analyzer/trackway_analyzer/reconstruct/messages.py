@@ -1,0 +1,123 @@
+"""What a model was told and what it asked for, read out of its recorded messages.
+
+Messages are in the form of the GenAI conventions: `[{role, parts: [{type, …}]}]`. Three things
+matter: calls that the assistant asked for, answers to calls, and texts. A call in a message of
+another role (a simulated user's) is not the agent's.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import orjson
+
+from trackway_analyzer.json_text import canonical, parsed
+from trackway_analyzer.model import NOT_RECORDED, JsonValue, NotRecorded
+
+CALL_MARK: Final = '"tool_call'
+"""A text without it holds neither call nor answer."""
+_ASSISTANT: Final = frozenset(["assistant", "model", "ai", None])
+_CACHED_LENGTH: Final = 8192
+
+
+class Request(NamedTuple):
+    """A call that a model asked for."""
+
+    id: str | None
+    name: str | None
+    arguments: JsonValue | NotRecorded
+
+
+class Answer(NamedTuple):
+    """What a call gave back, as the model was told."""
+
+    id: str | None
+    name: str | None
+    response: JsonValue | NotRecorded
+    failed: bool
+
+
+class Text(NamedTuple):
+    """Something that somebody said."""
+
+    role: str | None
+    text: str
+
+
+Item: TypeAlias = Request | Answer | Text
+
+
+class Messages:
+    """Reads messages, each distinct short text once."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, list[Item]] = {}
+
+    def read(self, text: str) -> list[Item]:
+        """Return the items of a text in order; a text that is no messages has none."""
+        items = self._read.get(text)
+        if items is None:
+            items = list(_items(parsed(text)))
+            if len(text) <= _CACHED_LENGTH:
+                self._read[text] = items
+        return items
+
+
+def _items(messages: JsonValue) -> list[Item]:
+    items: list[Item] = []
+    for message in messages if isinstance(messages, list) else ():
+        if not isinstance(message, dict):
+            continue
+        role = message.get("role")
+        parts = message.get("parts")
+        if not isinstance(parts, list):
+            parts = [{"type": "text", "content": message.get("content")}]
+        for part in parts:
+            item = _item(role, part) if isinstance(part, dict) else None
+            if item is not None:
+                items.append(item)
+    return items
+
+
+def _item(role: Any, part: dict[str, JsonValue]) -> Item | None:
+    kind = part.get("type")
+    if kind == "tool_call":
+        if role not in _ASSISTANT:
+            return None
+        return Request(_text(part.get("id")), _text(part.get("name")), _given(part, "arguments"))
+    if kind == "tool_call_response":
+        response = _given(part, "response", "result")
+        failed = part.get("is_error") is True or part.get("status") == "error"
+        return Answer(_text(part.get("id")), _text(part.get("name")), response, failed)
+    content = part.get("content")
+    if kind == "text" and isinstance(content, str):
+        return Text(role, content)
+    return None
+
+
+def _given(part: dict[str, JsonValue], *keys: str) -> JsonValue | NotRecorded:
+    """Return the first of these keys; a text that is JSON becomes its value."""
+    for key in keys:
+        if key in part:
+            value = part[key]
+            return parsed(value) if isinstance(value, str) else value
+    return NOT_RECORDED
+
+
+def _text(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def as_json(value: JsonValue | NotRecorded) -> str | None:
+    """Write a value as the span table would; None where there is none."""
+    return None if isinstance(value, NotRecorded) else canonical(value)
+
+
+def comparable(value: JsonValue | NotRecorded) -> bytes | None:
+    """Return a key under which equal arguments meet; None: not recorded or not writable."""
+    if isinstance(value, NotRecorded):
+        return None
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        return canonical(value).encode()

@@ -1,0 +1,159 @@
+"""In which order did the steps happen?
+
+1. Causes come first: a step before the steps inside it, a model turn before the calls it asked for, a
+   call before the model step that read its result, a linked step before the step that links to it.
+2. Then the logical clock of the recorder, within one process; then time.
+3. Calls that one model turn asked for are a group without order, however they ran. Their places go
+   by the order of the request.
+4. Where no output of the agent's models is recorded, tools of one parent that all overlap in time are
+   a group.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from trackway_analyzer.reconstruct.causal import sorted_by_cause
+from trackway_analyzer.reconstruct.columns import NEVER, NONE, TOOL, Ints
+from trackway_analyzer.reconstruct.entries import Entries
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Where each entry stands."""
+
+    entries: Ints
+    """Entries sorted by run and place."""
+    position: Ints
+    """By entry: place in its run, from 0."""
+    group: Ints
+    """By entry: position of the first step of its group."""
+
+
+def order_of(entries: Entries) -> Order:
+    """Order the steps of all runs."""
+    members = _Members.of(entries)
+    time, index = _slots(entries.time, members), _slots(entries.index, members)
+    place = np.zeros(len(entries), dtype=np.int64)
+    place[members.entry] = members.place
+    time = _lifted(entries, time, index)
+    order = np.lexsort((entries.rank, place, index, time, entries.run))
+    order = _causes_first(entries, order)
+    position = np.empty(len(entries), dtype=np.int64)
+    runs = entries.run[order]
+    first = np.searchsorted(runs, runs)
+    position[order] = np.arange(len(order)) - first
+    return Order(order, position, _groups(entries, members, position))
+
+
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """Entries that a model turn asked for."""
+
+    entry: Ints
+    turn: Ints
+    """Number of the turn, over all runs."""
+    place: Ints
+    rank: Ints
+
+    @classmethod
+    def of(cls, entries: Entries) -> _Members:
+        calls = entries.call_of
+        entry = np.fromiter(calls, np.int64, len(calls))
+        group = np.fromiter((call.group for call in calls.values()), np.int64, len(calls))
+        place = np.fromiter((call.place for call in calls.values()), np.int64, len(calls))
+        pairs = np.column_stack([entries.run[entry], group])
+        turn = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
+        return cls(entry, turn, place, entries.rank[entry])
+
+
+def _slots(values: Ints, members: _Members) -> Ints:
+    """Hand the sorted values of each turn's members out in the order of the request."""
+    values = values.copy()
+    own = values[members.entry]
+    given = np.lexsort((own, members.turn))
+    wanted = np.lexsort((members.rank, own, members.place, members.turn))
+    values[members.entry[wanted]] = own[given]
+    return values
+
+
+def _lifted(entries: Entries, time: Ints, index: Ints) -> Ints:
+    """Replace times by places in time that never fall while a process's clock rises."""
+    place = np.unique(time, return_inverse=True)[1].astype(np.int64)
+    rows = np.flatnonzero(index != NONE)
+    if not len(rows):
+        return place
+    process = np.unique(
+        np.column_stack([entries.run[rows], entries.process[rows]]), axis=0, return_inverse=True
+    )[1].reshape(-1)
+    by_clock = np.lexsort((index[rows], process))
+    rows, process = rows[by_clock], process[by_clock]
+    again = (process[1:] == process[:-1]) & (index[rows][1:] == index[rows][:-1])
+    unique = ~np.isin(process, process[1:][again])
+    rows, process = rows[unique], process[unique]
+    base = process.astype(np.int64) * (len(time) + 1)
+    place[rows] = np.maximum.accumulate(place[rows] + base) - base
+    return place
+
+
+def _causes_first(entries: Entries, order: Ints) -> Ints:
+    """Repair the runs where an effect stands before its cause."""
+    causes = entries.causes()
+    if not len(causes):
+        return order
+    at = np.empty(len(order), dtype=np.int64)
+    at[order] = np.arange(len(order))
+    wrong = at[causes[:, 0]] > at[causes[:, 1]]
+    if not wrong.any():
+        return order
+    order = order.copy()
+    runs = np.unique(entries.run[causes[wrong, 0]])
+    of_run: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for cause, effect in causes[np.isin(entries.run[causes[:, 0]], runs)].tolist():
+        of_run[int(entries.run[cause])].append((cause, effect))
+    sorted_runs = entries.run[order]
+    for run, pairs in of_run.items():
+        first, last = np.searchsorted(sorted_runs, [run, run + 1])
+        order[first:last] = sorted_by_cause(order[first:last].tolist(), pairs)
+    return order
+
+
+def _groups(entries: Entries, members: _Members, position: Ints) -> Ints:
+    group = position.copy()
+    if len(members.entry):
+        first = np.full(int(members.turn.max()) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(first, members.turn, position[members.entry])
+        group[members.entry] = first[members.turn]
+    for together in _overlapping(entries):
+        group[together] = position[together].min()
+    return group
+
+
+def _overlapping(entries: Entries) -> Iterable[list[int]]:
+    """Tools of one parent that ran at once, where no model output tells."""
+    told = entries.scopes_with_output()
+    tools = np.flatnonzero((entries.operation == TOOL) & (entries.end != NEVER))
+    tools = tools[~np.isin(tools, np.fromiter(entries.call_of, np.int64, len(entries.call_of)))]
+    tools = tools[~np.isin(entries.scope_key[tools], told)]
+    keys = (entries.rank, entries.start, entries.inside, entries.scope, entries.run)
+    tools = tools[np.lexsort([key[tools] for key in keys])]
+    one, other = tools[:-1], tools[1:]
+    meet = entries.start[other] < entries.end[one]
+    for key in (entries.inside, entries.scope, entries.run):
+        meet &= key[one] == key[other]
+    together: list[int] = []
+    end = NEVER
+    for place in np.flatnonzero(meet).tolist():
+        first, second = int(one[place]), int(other[place])
+        if not together or together[-1] != first or entries.start[second] >= end:
+            if len(together) > 1:
+                yield together
+            together, end = [first], int(entries.end[first])
+        together.append(second)
+        end = min(end, int(entries.end[second]))
+    if len(together) > 1:
+        yield together

@@ -1,0 +1,81 @@
+"""A total order of rows that depends on what spans say, never on their place in a file.
+
+1. Start first, then depth (a parent before its child), then content: end, name, tool, arguments,
+   messages, agent. Ids decide only between spans that are equal in all of that.
+2. Clocks of two machines disagree. A span that starts more than `TOLERANCE` before its parent is
+   moved, with everything below it, to its parent's start; that is a clock skew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from trackway_analyzer.reconstruct.columns import NONE, Ints, Mask, SpanColumns
+from trackway_analyzer.reconstruct.tree import Tree, depth
+
+TOLERANCE: Final = 1_000_000
+"""ns; clocks with millisecond ticks round a child before its parent."""
+
+_TIES: Final = ("name", "tool", "arguments", "output", "input", "agent", "result", "span_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Times and order of all rows."""
+
+    time: Ints
+    """Start in ns, moved where clocks disagree."""
+    rank: Ints
+    """Place of each row in the total order of its trace."""
+    skewed: Ints
+    """Rows that started before their parent."""
+
+
+def clock_of(columns: SpanColumns, tree: Tree) -> Clock:
+    """Order the rows."""
+    time, skewed = _moved(columns, tree)
+    names = columns.name_order("trace_id")[columns.trace]
+    deep = depth(tree.parent)
+    order = np.lexsort((deep, time, names))
+    before, after = order[:-1], order[1:]
+    tied = (names[before] == names[after]) & (time[before] == time[after])
+    tied &= deep[before] == deep[after]
+    if tied.any():
+        _settle(columns, order, tied)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return Clock(time, rank, skewed)
+
+
+def _settle(columns: SpanColumns, order: Ints, tied: Mask) -> None:
+    """Sort each stretch of equal rows by content, in place."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], tied.astype(np.int8), [0]))))
+    for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        rows = order[first : last + 1]
+        texts = zip(*(columns.values(name, rows) for name in _TIES), strict=True)
+        keys = [tuple(text or "" for text in content) for content in texts]
+        ends = columns.end[rows].tolist()
+        places = sorted(range(len(rows)), key=lambda place: (ends[place], keys[place]))
+        order[first : last + 1] = rows[places]
+
+
+def _moved(columns: SpanColumns, tree: Tree) -> tuple[Ints, Ints]:
+    start = columns.start
+    rows = np.flatnonzero(tree.parent != NONE)
+    early = start[tree.parent[rows]] - start[rows]
+    skewed = rows[early > TOLERANCE]
+    if not len(skewed):
+        return start, skewed
+    move = np.zeros(len(columns), dtype=np.int64)
+    move[skewed] = start[tree.parent[skewed]] - start[skewed]
+    above = tree.parent.copy()
+    rows = np.flatnonzero(above != NONE)
+    while len(rows):
+        at = above[rows]
+        move[rows] += move[at]
+        above[rows] = above[at]
+        rows = rows[above[rows] != NONE]
+    return start + move, skewed

@@ -1,0 +1,181 @@
+"""What a run's own spans say: what it was asked, what it said last, how it was judged.
+
+1. The heads of a run are its agent and workflow spans below no other: one as a rule, one a trace in a
+   conversation or a resumed run.
+2. What `trackway.*` attributes of the run say stands, of several spans the last word.
+3. Input: what the heads recorded, each text once; else what users said to the models that run in no
+   tool. Messages count as their users' texts.
+4. Final text: what the head that ended last recorded as its output; else what a model that runs in no
+   tool said last without asking for a call. Output that is a JSON object is an answer only if nothing
+   else is there: frameworks record their whole state as output.
+5. Error: that of the head that ended last.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import pyarrow.compute as pc
+
+from trackway.schema import SCOPE_NAME, Trackway
+from trackway_analyzer.json_text import canonical, parsed
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.reconstruct.columns import LLM, NONE, TOOL, Ints, SpanColumns
+from trackway_analyzer.reconstruct.drafts import Drafts
+from trackway_analyzer.reconstruct.messages import Messages, Request, Text
+
+_MARK: Final = '"trackway.'
+
+ATTRIBUTES: Final = {
+    "final_action": Trackway.FINAL_ACTION,
+    "final_arguments": Trackway.FINAL_ARGUMENTS,
+    "outcome_success": Trackway.OUTCOME_SUCCESS,
+    "outcome_label": Trackway.OUTCOME_LABEL,
+    "outcome_failure_mode": Trackway.OUTCOME_FAILURE_MODE,
+    "outcome_censored": Trackway.OUTCOME_CENSORED,
+    "outcome_state": Trackway.OUTCOME_STATE,
+    "deadline": Trackway.DEADLINE,
+    "fingerprint": Trackway.FINGERPRINT,
+}
+"""Column of the runs table to the attribute that it comes from."""
+
+
+@dataclass(slots=True)
+class RunSpans:
+    """What the spans of a run say about the run. Missing is None."""
+
+    attributes: dict[str, JsonValue] = field(default_factory=dict)
+    input: str | None = None
+    final_text: str | None = None
+    error_type: str | None = None
+    error_message: str | None = None
+
+
+def run_spans_of(
+    drafts: Drafts, run: Ints, heads: Ints, count: int, messages: Messages
+) -> list[RunSpans]:
+    """Read the spans of each run. `heads` are sorted by run and start."""
+    spans = [RunSpans() for _ in range(count)]
+    columns = drafts.columns
+    _read_attributes(columns, run, spans)
+    fallback = _read_heads(columns, run, heads, spans, messages)
+    _read_models(drafts, spans, messages)
+    for number, text in fallback.items():
+        if spans[number].final_text is None:
+            spans[number].final_text = text
+    return spans
+
+
+def _read_attributes(columns: SpanColumns, run: Ints, spans: list[RunSpans]) -> None:
+    texts = columns.array("attributes")
+    marked = pc.match_substring(texts, _MARK).fill_null(False).to_numpy(zero_copy_only=False)
+    rows = np.flatnonzero(marked & (run != NONE) & ~columns.is_step)
+    rows = rows[np.lexsort((columns.start[rows], run[rows]))]
+    for row, text in zip(rows.tolist(), columns.values("attributes", rows), strict=True):
+        value = parsed(text)
+        if not isinstance(value, dict):
+            continue
+        known = spans[int(run[row])].attributes
+        known.update((key, item) for key, item in value.items() if key.startswith("trackway."))
+
+
+def _read_heads(
+    columns: SpanColumns, run: Ints, heads: Ints, spans: list[RunSpans], messages: Messages
+) -> dict[int, str]:
+    """Take input, output and error from the heads; return output that is no plain answer."""
+    names = ("source", "input", "output", "error_type", "error_message")
+    asked: dict[int, dict[str, None]] = defaultdict(dict)
+    weak: dict[int, str] = {}
+    ended: dict[int, int] = {}
+    failed, end = columns.failed, columns.end
+    values = zip(heads.tolist(), *(columns.values(name, heads) for name in names), strict=True)
+    for row, source, told, said, error_type, error_message in values:
+        number = int(run[row])
+        span = spans[number]
+        for text in _texts(told, source, messages, user=True):
+            asked[number][text] = None
+        answers = list(_texts(said, source, messages, user=False))
+        last = number not in ended or end[row] >= ended[number]
+        if answers and last:
+            span.final_text = answers[-1]
+        elif said is not None and said != "null" and not answers:
+            weak[number] = said
+        if last:
+            ended[number] = int(end[row])
+            span.error_type = error_type
+            span.error_message = error_message if failed[row] else None
+    for number, texts in asked.items():
+        spans[number].input = "\n".join(texts)
+    return weak
+
+
+def _texts(
+    value: str | None, source: str | None, messages: Messages, *, user: bool
+) -> Iterator[str]:
+    """Yield what a head's input or output says in plain words."""
+    if value is None or value == "null":
+        return
+    if source == SCOPE_NAME:
+        yield value
+        return
+    items = messages.read(value)
+    if items:
+        wanted = [i.text for i in items if isinstance(i, Text) and (i.role == "user") is user]
+        yield from wanted
+    elif value[:1] == '"':
+        plain = parsed(value)
+        yield plain if isinstance(plain, str) else value
+    elif value[:1] not in "{[":
+        yield value
+
+
+def _read_models(drafts: Drafts, spans: list[RunSpans], messages: Messages) -> None:
+    """Take what models were told and said, where the heads say nothing."""
+    models = np.flatnonzero(drafts.operation == LLM)
+    inside = drafts.inside[models]
+    models = models[(inside == NONE) | (drafts.operation[inside] != TOOL)]
+    models = models[~drafts.outside[models]]
+    silent = np.array([span.final_text is None for span in spans], dtype=bool)
+    unasked = np.array([span.input is None for span in spans], dtype=bool)
+    if not len(models):
+        return
+    answering = models[silent[drafts.run[models]]]
+    outputs = drafts.texts("output", answering).to_pylist()
+    for entry, output in zip(reversed(answering.tolist()), reversed(outputs), strict=True):
+        span = spans[int(drafts.run[entry])]
+        if span.final_text is None and output is not None:
+            span.final_text = _answer(messages, output)
+    told = models[unasked[drafts.run[models]]]
+    asked: dict[int, dict[str, None]] = defaultdict(dict)
+    for entry, text in zip(told.tolist(), drafts.texts("input", told).to_pylist(), strict=True):
+        for item in messages.read(text) if text is not None else ():
+            if isinstance(item, Text) and item.role == "user":
+                asked[int(drafts.run[entry])][item.text] = None
+    for number, texts in asked.items():
+        spans[number].input = "\n".join(texts)
+
+
+def _answer(messages: Messages, output: str) -> str | None:
+    items = messages.read(output)
+    if any(isinstance(item, Request) for item in items):
+        return None
+    texts = [item.text for item in items if isinstance(item, Text)]
+    return "\n".join(texts) or None
+
+
+def column_value(name: str, attributes: dict[str, JsonValue]) -> Any:
+    """Return a column of the runs table from the attributes of its run."""
+    value = attributes.get(ATTRIBUTES[name])
+    if name in ("outcome_success", "outcome_censored"):
+        return value if isinstance(value, bool) else None
+    if name == "fingerprint" and value is None:
+        prefix = f"{Trackway.FINGERPRINT}."
+        parts = {k.removeprefix(prefix): v for k, v in attributes.items() if k.startswith(prefix)}
+        return canonical(parts) if parts else None
+    if value is None or isinstance(value, str):
+        return value
+    return canonical(value)

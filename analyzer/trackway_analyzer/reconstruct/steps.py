@@ -1,0 +1,220 @@
+"""The steps table: what each step's spans recorded, completed by what the messages say.
+
+1. The innermost span wins each field; what it lacks comes from the next span out that records the
+   same call. The call failed if any of them did.
+2. Arguments that the span lacks, or recorded without their names, come from the request; a result
+   that it lacks comes from the answer that the model read, and so does the message of an error.
+3. `ok` is what was declared, else what the result says (`happened`). A model call is ok if it ended
+   without an error. A call that was never executed is not ok; where nobody could have seen its
+   execution, unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trackway.schema import StepKind
+from trackway_analyzer.json_text import parsed
+from trackway_analyzer.model import NotRecorded
+from trackway_analyzer.reconstruct.columns import NEVER, NONE, OPERATIONS, OTHER, TOOL, Ints, Mask
+from trackway_analyzer.reconstruct.effect import took_effect
+from trackway_analyzer.reconstruct.entries import Entries
+from trackway_analyzer.reconstruct.layers import Layers
+from trackway_analyzer.reconstruct.messages import Request, as_json
+from trackway_analyzer.reconstruct.order import Order
+from trackway_analyzer.reconstruct.paths import Paths
+from trackway_analyzer.reconstruct.requests import Joined
+from trackway_analyzer.tables import STEP_SCHEMA
+
+NO, YES, UNKNOWN = 0, 1, 2
+_VERDICT: Final = {False: NO, True: YES, None: UNKNOWN}
+
+CARRIED: Final = {
+    "span_id": "span_id",
+    "agent": "agent",
+    "tool": "tool",
+    "tool_alias": "tool_alias",
+    "kind": "tool_kind",
+    "call_id": "tool_call_id",
+    "attempt": "attempt",
+    "step_index": "step_index",
+    "arguments": "arguments",
+    "result": "result",
+    "input": "input",
+    "output": "output",
+    "error_type": "error_type",
+    "error_message": "error_message",
+    "entity_refs": "entity_refs",
+    "operation_id": "operation_id",
+    "model_requested": "model_requested",
+    "model_answered": "model_answered",
+    "provider": "provider",
+    "finish_reasons": "finish_reasons",
+    "tokens_in": "tokens_in",
+    "tokens_out": "tokens_out",
+    "tokens_cache_read": "tokens_cache_read",
+    "tokens_cache_write": "tokens_cache_write",
+    "tokens_reasoning": "tokens_reasoning",
+    "cost": "cost",
+    "truncated": "truncated",
+    "events": "events",
+}
+"""Column of the steps table to the span column that it comes from."""
+
+
+def steps_table(entries: Entries, order: Order, joined: Joined, paths: Paths) -> pa.Table:
+    """Build the steps table; attempts are still those that were recorded."""
+    columns, at = entries.drafts.columns, order.entries
+    layers = Layers.of(entries.row[at], entries.drafts.calls)
+    arrays = {name: layers.take(columns.array(source)) for name, source in CARRIED.items()}
+    raised = layers.any(columns.failed)
+    _complete(arrays, entries, order, raised)
+    spanless = entries.row[at] == NONE
+    answered = _flags(entries, (e for e, call in entries.call_of.items() if call.answer))[at]
+    arrays["ok"] = _ok(arrays, layers, entries, order, raised, spanless & ~answered)
+    arrays["run"] = pa.array(entries.run[at], pa.int32())
+    arrays["position"] = pa.array(order.position[at], pa.int32())
+    arrays["group"] = pa.array(order.group[at], pa.int32())
+    arrays["turn"] = _turn(entries, order)
+    arrays["operation"] = _named(entries.operation[at], pa.array(OPERATIONS))
+    arrays["executed"] = pa.array(~spanless | answered)
+    requested = _flags(entries, entries.call_of)[at]
+    known = requested | _flags(entries, joined.unasked)[at]
+    arrays["requested"] = pa.array(requested, mask=~known)
+    arrays["synthesised"] = pa.array(spanless)
+    arrays["id_inferred"] = pa.array(_flags(entries, joined.inferred)[at])
+    arrays["agent"], arrays["agent_path"] = _agents(arrays["agent"], entries.scope[at], paths)
+    arrays["start"] = _times(entries.start[at])
+    arrays["end"] = _times(entries.end[at])
+    arrays["retry_of"] = pa.nulls(len(at), pa.int32())
+    return pa.Table.from_arrays([arrays[name] for name in STEP_SCHEMA.names], schema=STEP_SCHEMA)
+
+
+def _complete(arrays: dict[str, pa.Array], entries: Entries, order: Order, raised: Mask) -> None:
+    """Fill what spans lack from requests and answers."""
+    if not entries.call_of:
+        return
+    place = np.empty(len(entries), dtype=np.int64)
+    place[order.entries] = np.arange(len(entries))
+    rows = place[np.fromiter(entries.call_of, np.int64)]
+    names = ("call_id", "arguments", "result", "error_message")
+    own = [arrays[name].take(pa.array(rows)).to_pylist() for name in names]
+    filled: dict[str, dict[int, str | None]] = {name: {} for name in (*names, "tool")}
+    for row, (entry, call), call_id, arguments, result, message in zip(
+        rows.tolist(), entries.call_of.items(), *own, strict=True
+    ):
+        request, answer = call.request, call.answer
+        if entries.row[entry] == NONE:
+            filled["tool"][row] = request.name
+        if call_id is None:
+            filled["call_id"][row] = request.id
+        if arguments is None or _names_lost(arguments, request):
+            filled["arguments"][row] = as_json(request.arguments)
+        if answer is None or isinstance(answer.response, NotRecorded):
+            continue
+        if result is None and not raised[row]:
+            filled["result"][row] = as_json(answer.response)
+        if message is None and (raised[row] or answer.failed):
+            said = answer.response
+            filled["error_message"][row] = said if isinstance(said, str) else as_json(said)
+    for name, values in filled.items():
+        arrays[name] = _patched(arrays[name], values)
+
+
+def _names_lost(text: str, request: Request) -> bool:
+    """Some instrumentors record the bare value of an only argument (LangChain's OpenInference)."""
+    if not isinstance(request.arguments, dict) or len(request.arguments) != 1:
+        return False
+    value = parsed(text)
+    if isinstance(value, dict):
+        if value.keys() != {"input"} or "input" in request.arguments:
+            return False
+        value = value["input"]
+    (wanted,) = request.arguments.values()
+    return bool(value == wanted) or str(value) == str(wanted)
+
+
+def _patched(array: pa.Array, values: dict[int, str | None]) -> pa.Array:
+    if not values:
+        return array
+    coded = pa.types.is_dictionary(array.type)
+    mask = np.zeros(len(array), dtype=bool)
+    rows = sorted(values)
+    mask[rows] = True
+    new = pa.array([values[row] for row in rows], pa.string())
+    plain = array.dictionary_decode() if coded else array
+    patched = pc.replace_with_mask(plain, pa.array(mask), new)
+    return patched.dictionary_encode() if coded else patched
+
+
+def _ok(
+    arrays: dict[str, pa.Array],
+    layers: Layers,
+    entries: Entries,
+    order: Order,
+    raised: Mask,
+    unanswered: Mask,
+) -> pa.Array:
+    at = order.entries
+    tool = (entries.operation[at] == TOOL) | (entries.operation[at] == OTHER)
+    verdict = np.where(entries.end[at] == NEVER, UNKNOWN, YES)
+    encoded = arrays["result"].dictionary_encode()
+    texts = [*encoded.dictionary.to_pylist(), None]
+    code = encoded.indices.fill_null(len(texts) - 1).to_numpy().astype(np.int64)
+    lookup = pc.equal(arrays["kind"], StepKind.LOOKUP.value).fill_null(False)
+    pair = 2 * code + lookup.to_numpy(zero_copy_only=False)
+    distinct, which = np.unique(pair[tool], return_inverse=True)
+    kinds = (None, StepKind.LOOKUP.value)
+    says = [took_effect(texts[p >> 1], kinds[p & 1], raised=False) for p in distinct.tolist()]
+    verdict[tool] = np.array([_VERDICT[said] for said in says], dtype=np.int64)[which]
+    failed = [e for e, call in entries.call_of.items() if call.answer and call.answer.failed]
+    verdict[raised | _flags(entries, failed)[at]] = NO
+    declared = layers.take(entries.drafts.columns.array("ok"))
+    said_so = declared.is_valid().to_numpy(zero_copy_only=False)
+    verdict[said_so] = declared.fill_null(False).to_numpy(zero_copy_only=False)[said_so]
+    seen = entries.run[(entries.operation == TOOL) & (entries.row != NONE)]
+    verdict[unanswered] = np.where(np.isin(entries.run[at][unanswered], seen), NO, UNKNOWN)
+    return pa.array(verdict == YES, mask=verdict == UNKNOWN)
+
+
+def _turn(entries: Entries, order: Order) -> pa.Array:
+    turn = np.full(len(entries), NONE)
+    for entry, call in entries.call_of.items():
+        if call.turn != NONE:
+            turn[entry] = order.position[call.turn]
+    turn = turn[order.entries]
+    return pa.array(turn, pa.int32(), mask=turn == NONE)
+
+
+def _agents(own: pa.DictionaryArray, scope: Ints, paths: Paths) -> tuple[pa.Array, pa.Array]:
+    padded = np.append(paths.name_of, NONE)
+    code = own.indices.fill_null(NONE).to_numpy().astype(np.int64)
+    code = np.where(code == NONE, padded[scope], code)
+    agent = _named(code, own.dictionary)
+    names = own.dictionary.to_pylist()
+    path = np.append(paths.path_of, NONE)[scope]
+    # A step below no named agent is reached through the agent that its own span names.
+    alone = (path == NONE) & (code != NONE)
+    path = np.where(alone, len(paths.path) + code, path)
+    named = _named(path, pa.array([*paths.path, *names], pa.string()))
+    return agent, named.dictionary_decode().dictionary_encode() if alone.any() else named
+
+
+def _named(codes: Ints, names: pa.Array) -> pa.Array:
+    indices = pa.array(codes, pa.int32(), mask=codes == NONE)
+    return pa.DictionaryArray.from_arrays(indices, names.cast(pa.string()))
+
+
+def _times(times: Ints) -> pa.Array:
+    return pa.array(times, pa.int64(), mask=times == NEVER).cast(STEP_SCHEMA.field("start").type)
+
+
+def _flags(entries: Entries, chosen: Iterable[int]) -> Mask:
+    flags = np.zeros(len(entries), dtype=bool)
+    flags[list(chosen)] = True
+    return flags
