@@ -5,7 +5,7 @@
 """
 
 from trackway.blocks import run, step
-from trackway.capture import capture_errors
+from trackway.capture import Limits, capture_errors, redactor
 from trackway.configure import configure, flush, shutdown
 from trackway.decorators import agent, llm, retriever, tool
 from trackway.events import (
@@ -19,14 +19,20 @@ from trackway.events import (
     state,
     wait,
 )
+from trackway.propagation import carried, carrier
+from trackway.recorder import TrajectoryRecorder
 from trackway.recording import VERSION as __version__
 from trackway.run import Run, current_run
 
 __all__ = [
+    "Limits",
     "Run",
+    "TrajectoryRecorder",
     "__version__",
     "agent",
     "capture_errors",
+    "carried",
+    "carrier",
     "configure",
     "context",
     "continuity",
@@ -37,6 +43,7 @@ __all__ = [
     "flush",
     "llm",
     "outcome",
+    "redactor",
     "resume",
     "retriever",
     "run",

@@ -36,11 +36,13 @@ def compile_binder(function: Callable[..., Any]) -> Binder:
         return unfitting
     exact = _compile(list(signature.parameters.values()))
 
+    receivers = int(next(iter(signature.parameters), "") in ("self", "cls"))
+
     def bind(*args: Any, **kwargs: Any) -> dict[str, Any]:
         try:
             return exact(*args, **kwargs)
         except TypeError:
-            return unfitting(*args, **kwargs)
+            return unfitting(*args[receivers:], **kwargs)
 
     return bind
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import importlib.util
 import logging
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -26,11 +25,15 @@ from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter
 from opentelemetry.trace import ProxyTracerProvider, Tracer
 
-from trackway.capture import Capture, Limits
+from trackway.capture import DEFAULT_REDACTOR, Capture, Limits, Redactor
+from trackway.environment import Environment, read_environment, share
+from trackway.exits import flush_at_exit
 from trackway.export import processors_for
 from trackway.ids import EntropyIdGenerator
 from trackway.pipeline import DEFAULT_TIMEOUT, Pipeline
-from trackway.recording import VERSION, Recorder, install, switched_off
+from trackway.propagation import hand_over_to_threads_and_processes, stop_handing_over
+from trackway.recording import VERSION, Recorder, install
+from trackway.sampling import drawn
 from trackway.schema import SCOPE_NAME
 
 _LOGGER: Final = logging.getLogger("trackway")
@@ -52,41 +55,69 @@ def configure(
     service_name: str | None = None,
     *,
     export: Export | Sequence[Export] | None = None,
-    redact: Any = None,
+    redact: Redactor | bool | None = None,
     capture_content: bool | None = None,
     sample: float | None = None,
+    keep_failed: bool | None = None,
     resource: Mapping[str, Any] | None = None,
     version: str | None = None,
     variant: str | None = None,
     limits: Limits | None = None,
+    hand_over: bool | None = None,
+    flush_at_run_end: bool | None = None,
     tracer_provider: TracerProvider | None = None,
 ) -> TracerProvider | None:
     """Start recording; return the tracer provider in use, or None where recording is disabled.
 
     export: a directory or URL (Parquet), "otlp", "otlp+http://host:4318", "otlp+grpc://host:4317",
         "console", an OpenTelemetry exporter or processor, or a list of these.
+    redact: False for no redaction, or a `trackway.redactor(...)` with keys and patterns of yours.
+    capture_content: False keeps names, order, kinds, hashes and entities, and no values.
+    sample: share of runs that is kept, from 0 to 1; with `keep_failed` (default) failed ones too.
     version, variant: release under test and rollout arm of runs that name none.
+    hand_over: False leaves thread and process pools as they are.
+    flush_at_run_end: for platforms that freeze the process between requests.
     tracer_provider: the provider to join instead of the global one.
+
+    Raises ValueError for a share outside 0 to 1.
     """
     arguments = dict(locals())
-    if switched_off():
+    found = read_environment()
+    if found.disabled:
         install(None, disabled=True)
         return None
     if _Configured.arguments == arguments:
         return _Configured.provider
-    provider, pipeline = _provider(tracer_provider, service_name, resource)
-    pipeline.replace_targets(_targets(export))
+    kept = share(_first(sample, found.sample, 1.0))
+    tail = kept < 1 and _first(keep_failed, found.keep_failed, True)
+    targets = _targets(_first(export, found.export, None), found)
+    provider, pipeline = _provider(
+        tracer_provider, _first(service_name, found.service_name, None), resource
+    )
+    pipeline.replace(targets, kept if tail else None)
     defaults = {
-        "version": version or os.environ.get("TRACKWAY_AGENT_VERSION"),
-        "variant": variant or os.environ.get("TRACKWAY_VARIANT"),
+        "version": _first(version, found.version, None),
+        "variant": _first(variant, found.variant, None),
     }
+    capture = Capture(
+        limits or Limits(),
+        _redactor(_first(redact, found.redact, True)),
+        content=_first(capture_content, found.content, True),
+    )
     install(
         Recorder(
             tracer=_tracer(provider),
-            capture=Capture(limits or Limits()),
+            capture=capture,
             defaults={name: value for name, value in defaults.items() if value},
+            keep=None if tail or kept == 1 else lambda run_id: drawn(run_id, kept),
+            flush_at_run_end=flush if _first(flush_at_run_end, found.flush_at_run_end) else None,
         )
     )
+    if _first(hand_over, found.hand_over, True):
+        hand_over_to_threads_and_processes()
+    else:
+        stop_handing_over()
+    flush_at_exit(_flush_for_good)
     _Configured.arguments = arguments
     return provider
 
@@ -99,12 +130,27 @@ def flush(timeout: float = DEFAULT_TIMEOUT) -> bool:
 
 def shutdown(timeout: float = DEFAULT_TIMEOUT) -> bool:
     """Flush, stop recording and release the targets; True only if all was delivered in time."""
-    delivered = flush(timeout)
     install(None, disabled=True)
+    stop_handing_over()
     _Configured.arguments = None
+    return _Configured.pipeline is None or _Configured.pipeline.close(timeout)
+
+
+def _flush_for_good() -> None:
     if _Configured.pipeline is not None:
-        _Configured.pipeline.shutdown()
-    return delivered
+        _Configured.pipeline.release()
+        flush()
+
+
+def _first(*values: Any) -> Any:
+    """Return the first value that says something: argument, environment, default."""
+    return next((value for value in values if value is not None), None)
+
+
+def _redactor(redact: Redactor | bool) -> Redactor | None:
+    if isinstance(redact, bool):
+        return DEFAULT_REDACTOR if redact else None
+    return redact
 
 
 def _provider(
@@ -118,7 +164,7 @@ def _provider(
             trace.set_tracer_provider(existing)
     if existing is not _Configured.provider or _Configured.pipeline is None:
         if _Configured.pipeline is not None:
-            _Configured.pipeline.shutdown()
+            _Configured.pipeline.close()
         _Configured.pipeline = Pipeline()
         existing.add_span_processor(_Configured.pipeline)
         _Configured.provider = existing
@@ -127,9 +173,8 @@ def _provider(
 
 def _new_provider(service_name: str | None, resource: Mapping[str, Any] | None) -> TracerProvider:
     attributes = dict(resource or {})
-    name = service_name or os.environ.get("TRACKWAY_SERVICE_NAME")
-    if name:
-        attributes[SERVICE_NAME] = name
+    if service_name:
+        attributes[SERVICE_NAME] = service_name
     limits = SpanLimits(max_span_attributes=_MAX_ATTRIBUTES)
     return TracerProvider(
         resource=Resource.create(attributes),
@@ -146,9 +191,9 @@ def _tracer(provider: TracerProvider) -> Tracer:
     return tracer
 
 
-def _targets(export: Export | Sequence[Export] | None) -> list[SpanProcessor]:
+def _targets(export: Export | Sequence[Export] | None, found: Environment) -> list[SpanProcessor]:
     if export is None:
-        export = os.environ.get("TRACKWAY_EXPORT") or _default_export()
+        export = _default_export(found)
     wanted = [export] if isinstance(export, (str, Path, SpanExporter, SpanProcessor)) else export
     targets: list[SpanProcessor] = []
     for target in wanted:
@@ -159,8 +204,8 @@ def _targets(export: Export | Sequence[Export] | None) -> list[SpanProcessor]:
     return targets
 
 
-def _default_export() -> str:
-    if any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
+def _default_export(found: Environment) -> str:
+    if found.has_otlp:
         return "otlp"
     if importlib.util.find_spec("pyarrow") is not None:
         return "./traces"

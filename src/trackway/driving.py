@@ -72,10 +72,11 @@ def drive_async_generator(
 
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
         live = open_span(args, kwargs)
-        generator = function(*args, **kwargs)
+        generator = called(function, args, kwargs, live)
         if live is not None:
             live.open_stream()
         sent: Any = None
+        closing = False
         resume: Callable[[Any], Any] = generator.asend
         while True:
             token = None if live is None else otel_context.attach(live.context)
@@ -89,7 +90,7 @@ def drive_async_generator(
             except BaseException as error:
                 detach(token)
                 if live is not None:
-                    live.fail(error)
+                    _end(live, error, closing)
                 raise
             detach(token)
             if live is not None:
@@ -101,9 +102,30 @@ def drive_async_generator(
                 await _close(generator, live)
                 raise
             except BaseException as error:  # noqa: BLE001 - thrown in by the consumer, passed on
+                # A loop that shuts down cancels the closing of the generators that it found open.
+                closing = isinstance(error, asyncio.CancelledError)
                 resume, sent = generator.athrow, error
 
     return wrapper
+
+
+def called(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], live: Opened | None
+) -> Any:
+    """Call a generator function; arguments that do not fit end the span."""
+    try:
+        return function(*args, **kwargs)
+    except BaseException as error:
+        if live is not None:
+            live.fail(error)
+        raise
+
+
+def _end(live: Opened, error: BaseException, closing: bool) -> None:
+    if closing and isinstance(error, asyncio.CancelledError):
+        live.abandon()
+    else:
+        live.fail(error)
 
 
 async def _close(generator: AsyncGenerator[Any, Any], live: Opened | None) -> None:

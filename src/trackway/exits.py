@@ -40,16 +40,6 @@ def flush_at_exit(flush: Callable[[], object]) -> None:
     _handle_sigterm()
 
 
-def forget() -> None:
-    """Flush nothing at exit any more."""
-    if _Installed.flush is not None:
-        _Installed.flush = _nothing
-
-
-def _nothing() -> None:
-    return
-
-
 def _flush() -> None:
     if _Installed.flush is not None:
         _Installed.flush()

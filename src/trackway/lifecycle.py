@@ -16,7 +16,7 @@ from typing import Any
 from opentelemetry import context as otel_context
 
 from trackway.adoption import follower
-from trackway.driving import Opener, detach, drive_async_generator, follow_generator
+from trackway.driving import Opener, called, detach, drive_async_generator, follow_generator
 
 
 def wrap(function: Callable[..., Any], open_span: Opener) -> Callable[..., Any]:
@@ -95,6 +95,6 @@ def _generator(function: Callable[..., Any], open_span: Opener) -> Callable[...,
         live = open_span(args, kwargs)
         if live is None:
             return (yield from function(*args, **kwargs))
-        return (yield from follow_generator(function(*args, **kwargs), live))
+        return (yield from follow_generator(called(function, args, kwargs, live), live))
 
     return wrapper

@@ -4,14 +4,16 @@
    the tail decision (`sampling`) where runs are sampled.
 2. Targets can be replaced: a provider can't remove a processor, and `configure()` may be called
    again.
-3. `flush` and `shutdown` return within their timeout; True only if every target said so in
-   time.
+3. `force_flush` returns within its timeout; True only if every target said so in time. What a tail
+   decision still holds back is not lost and not waited for; `close` hands it on.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -19,9 +21,12 @@ from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 
 from trackway.capture import record_capture_error
+from trackway.export import BatchingProcessor
 from trackway.processors import IdentityProcessor
+from trackway.sampling import TailSampler
 
 DEFAULT_TIMEOUT: Final = 5.0
+"""Seconds that a flush takes at most unless it is told otherwise."""
 
 
 class Pipeline(SpanProcessor):
@@ -30,12 +35,34 @@ class Pipeline(SpanProcessor):
     def __init__(self) -> None:
         self._identity = IdentityProcessor()
         self._targets: tuple[SpanProcessor, ...] = ()
+        self._sampler: TailSampler | None = None
+        if hasattr(os, "register_at_fork"):
+            reference = weakref.ref(self)
+            os.register_at_fork(after_in_child=lambda: _forked(reference))
 
-    def replace_targets(self, targets: Sequence[SpanProcessor]) -> None:
-        """Send spans to these targets from now on; the old ones are flushed and shut down."""
-        old, self._targets = self._targets, tuple(targets)
-        for target in old:
-            _in_time(target.shutdown, DEFAULT_TIMEOUT)
+    def replace(self, targets: Sequence[SpanProcessor], tail_share: float | None = None) -> None:
+        """Send spans to these targets from now on; the old ones are flushed and shut down.
+
+        `tail_share`: the share of runs that is kept beside the failed ones; None keeps every run.
+        """
+        self.close()
+        self._sampler = None if tail_share is None else TailSampler(tail_share, self._emit)
+        self._targets = tuple(targets)
+
+    def close(self, timeout: float = DEFAULT_TIMEOUT) -> bool:
+        """Hand on what is held back, flush, shut the targets down; True if all was delivered."""
+        deadline = time.monotonic() + timeout
+        self.release()
+        delivered = self.force_flush(int(timeout * 1000))
+        targets, self._targets = self._targets, ()
+        for target in targets:
+            _in_time(target.shutdown, max(0.0, deadline - time.monotonic()))
+        return delivered
+
+    def release(self) -> None:
+        """Hand on what the tail decision holds back."""
+        if self._sampler is not None:
+            self._sampler.release()
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Stamp the span."""
@@ -44,12 +71,11 @@ class Pipeline(SpanProcessor):
             target.on_start(span, parent_context)
 
     def on_end(self, span: ReadableSpan) -> None:
-        """Hand the span to every target; one that raises does not keep it from the others."""
-        for target in self._targets:
-            try:
-                target.on_end(span)
-            except Exception as error:  # noqa: BLE001 - a target may be the user's own
-                record_capture_error(f"target {type(target).__name__}", error)
+        """Decide on the span, and hand it on."""
+        if self._sampler is None:
+            self._emit(span)
+        else:
+            self._sampler.take(span)
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Flush every target within the timeout; True only if each of them delivered."""
@@ -58,20 +84,35 @@ class Pipeline(SpanProcessor):
         return all(delivered)
 
     def shutdown(self) -> None:
-        """Shut every target down."""
-        self.replace_targets(())
+        """Release, flush and shut down; the provider's own end."""
+        self.close()
+
+    def _emit(self, span: ReadableSpan) -> None:
+        for target in self._targets:
+            try:
+                target.on_end(span)
+            except Exception as error:  # noqa: BLE001 - a target may be the user's own
+                record_capture_error(f"target {type(target).__name__}", error)
+
+
+def _forked(reference: weakref.ref[Pipeline]) -> None:
+    pipeline = reference()
+    if pipeline is not None and pipeline._sampler is not None:
+        pipeline._sampler.forget()
 
 
 def _flush(target: SpanProcessor, deadline: float) -> bool:
     left = max(0.0, deadline - time.monotonic())
-    done: list[bool] = []
-    finished = _in_time(lambda: done.append(bool(target.force_flush(int(left * 1000)))), left)
-    return finished and done == [True]
+    if isinstance(target, BatchingProcessor):  # keeps to its timeout by itself
+        return target.force_flush(int(left * 1000))
+    told: list[object] = []
+    finished = _in_time(lambda: told.append(target.force_flush(int(left * 1000))), left)
+    return finished and told != [False]
 
 
 def _in_time(action: Callable[[], object], seconds: float) -> bool:
     """Run the action on a thread of its own; False where it raised or is still running."""
-    outcome: list[bool] = []
+    done: list[bool] = []
 
     def act() -> None:
         try:
@@ -79,9 +120,13 @@ def _in_time(action: Callable[[], object], seconds: float) -> bool:
         except Exception as error:  # noqa: BLE001 - a target may be the user's own
             record_capture_error("flush", error)
         else:
-            outcome.append(True)
+            done.append(True)
 
     thread = threading.Thread(target=act, name="trackway-flush", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    return bool(outcome)
+    try:
+        thread.start()
+    except RuntimeError:  # the interpreter is too far gone for a new thread
+        act()
+    else:
+        thread.join(seconds)
+    return bool(done)

@@ -19,7 +19,7 @@ from typing import Any
 from opentelemetry.context import Context, get_current
 
 from trackway.binding import Binder, compile_binder
-from trackway.capture import Capture
+from trackway.capture import Capture, Limits
 from trackway.decorators import Decorator, checked_kind, decorate, function_name
 from trackway.driving import Opened
 from trackway.spans import type_name
@@ -34,7 +34,7 @@ class TrajectoryRecorder:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._records: list[Record] = []
-        self._capture = Capture()
+        self._capture = Capture(Limits(value_bytes=1 << 24), redactor=None)
 
     def track(self, name: str | None = None, *, kind: str | None = None) -> Decorator:
         """Decorate a tool of any shape, so that its calls are recorded under `name`.

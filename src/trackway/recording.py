@@ -10,15 +10,15 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from opentelemetry import trace
 from opentelemetry.trace import ProxyTracerProvider, Tracer
 
 from trackway.capture import Capture, Captured
+from trackway.environment import is_disabled
 from trackway.schema import SCOPE_NAME, Trackway
 
 VERSION: Final = "0.1.0"
@@ -53,23 +53,15 @@ def put_text(attributes: dict[str, Any], key: str, name: str, capture: Capture, 
     """Place a text as it is, not as a JSON string; only its hash where content is off."""
     captured = capture.value(text)
     if captured.text is not None:
-        captured = replace(captured, text=json.loads(captured.text))
+        captured = captured._replace(text=json.loads(captured.text))
     put(attributes, key, name, captured)
-
-
-def switched_off() -> bool:
-    """Whether `TRACKWAY_DISABLED` or `OTEL_SDK_DISABLED` is set."""
-    return any(
-        os.environ.get(name, "").strip().lower() in ("1", "true", "yes", "on")
-        for name in ("TRACKWAY_DISABLED", "OTEL_SDK_DISABLED")
-    )
 
 
 class _State:
     """The one mutable cell; `configure()` and its undoing write it."""
 
     recorder: Recorder | None = None
-    disabled: bool = switched_off()
+    disabled: bool = is_disabled()
 
 
 def install(recorder: Recorder | None, *, disabled: bool = False) -> None:

@@ -52,19 +52,17 @@ class TailSampler:
         self._share = share
         self._emit = emit
         self._max_waiting = max_waiting
-        self._renew()
+        self.forget()
 
-    def _renew(self) -> None:
-        self._lock = threading.Lock()
+    def forget(self) -> None:
+        """Start anew in a forked child: what waits is the parent's."""
+        # Reentrant, because a signal handler may release while its own thread decides.
+        self._lock = threading.RLock()
         self._waiting: OrderedDict[str, list[ReadableSpan]] = OrderedDict()
         self._count = 0
         self._decided: OrderedDict[str, bool] = OrderedDict()
         self.kept_undecided = 0
         """Runs that went on because too much was waiting."""
-
-    def after_fork(self) -> None:
-        """Forget what waits: it is the parent's."""
-        self._renew()
 
     def take(self, span: ReadableSpan) -> None:
         """Take an ended span."""
