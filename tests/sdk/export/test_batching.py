@@ -1,0 +1,158 @@
+"""The agent is never held up, and what is said about delivery is true."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+
+from trackway.export import BatchingProcessor
+
+
+class Exporter(SpanExporter):
+    """Keeps what it gets; waits at a gate when that is closed."""
+
+    def __init__(self, result: SpanExportResult = SpanExportResult.SUCCESS) -> None:
+        self.names: list[str] = []
+        self.result = result
+        self.gate = threading.Event()
+        self.gate.set()
+        self.entered = threading.Event()
+        self.stopped = False
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        self.entered.set()
+        self.gate.wait(20)
+        self.names += [span.name for span in spans]
+        return self.result
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        return True
+
+    def shutdown(self) -> None:
+        self.stopped = True
+
+
+@pytest.fixture
+def exporter() -> Iterator[Exporter]:
+    exporter = Exporter()
+    yield exporter
+    exporter.gate.set()
+
+
+def record(processor: BatchingProcessor, *names: str) -> None:
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(processor)
+    for name in names:
+        provider.get_tracer("lib").start_span(name).end()
+
+
+def close_gate(processor: BatchingProcessor, exporter: Exporter) -> None:
+    """Let the worker hang in an export, as in a slow write."""
+    exporter.gate.clear()
+    record(processor, "in flight")
+    assert exporter.entered.wait(20)
+
+
+def test_flush_delivers_all_that_has_ended_in_order(exporter: Exporter) -> None:
+    processor = BatchingProcessor(exporter, batch_size=7)
+    names = [str(n) for n in range(100)]
+    record(processor, *names)
+    assert processor.force_flush()
+    assert exporter.names == names
+    assert (processor.counts.ended, processor.counts.delivered) == (100, 100)
+
+
+def test_spans_arrive_without_a_flush(exporter: Exporter) -> None:
+    processor = BatchingProcessor(exporter, delay=0.001)
+    record(processor, "alone")
+    assert exporter.entered.wait(20)
+    processor.shutdown()
+    assert exporter.names == ["alone"]
+
+
+def test_unsampled_spans_are_left_out(exporter: Exporter) -> None:
+    processor = BatchingProcessor(exporter)
+    provider = TracerProvider(sampler=ALWAYS_OFF, shutdown_on_exit=False)
+    provider.add_span_processor(processor)
+    provider.get_tracer("lib").start_span("dropped").end()
+    assert processor.force_flush()
+    assert exporter.names == []
+
+
+def test_a_full_queue_drops_and_counts_and_flush_says_so_once(exporter: Exporter) -> None:
+    processor = BatchingProcessor(exporter, max_queue=10, batch_size=10, max_block=0.0)
+    close_gate(processor, exporter)
+    record(processor, *(str(n) for n in range(15)))
+    assert (processor.counts.dropped, processor.counts.ended) == (5, 16)
+    exporter.gate.set()
+    assert not processor.force_flush()
+    assert exporter.names == ["in flight", *(str(n) for n in range(10))]
+    assert processor.force_flush()
+
+
+def test_a_short_jam_loses_nothing(exporter: Exporter) -> None:
+    processor = BatchingProcessor(exporter, max_queue=10, batch_size=10, max_block=20.0)
+    close_gate(processor, exporter)
+    threading.Timer(0.01, exporter.gate.set).start()
+    record(processor, *(str(n) for n in range(15)))
+    assert processor.force_flush()
+    assert processor.counts.dropped == 0
+
+
+def test_flush_returns_at_its_timeout(exporter: Exporter) -> None:
+    processor = BatchingProcessor(exporter)
+    close_gate(processor, exporter)
+    assert not processor.force_flush(timeout_millis=1)
+
+
+def test_shutdown_returns_at_its_timeout(exporter: Exporter) -> None:
+    processor = BatchingProcessor(exporter)
+    close_gate(processor, exporter)
+    processor.shutdown(timeout_millis=1)
+    assert not exporter.stopped
+
+
+@pytest.mark.parametrize("how", ["says so", "raises"])
+def test_flush_is_false_when_an_export_failed(exporter: Exporter, how: str) -> None:
+    exporter.result = SpanExportResult.FAILURE
+    if how == "raises":
+        exporter.export = lambda spans: 1 / 0  # type: ignore[method-assign,assignment,return-value]
+    processor = BatchingProcessor(exporter)
+    record(processor, "lost")
+    assert not processor.force_flush()
+    assert processor.counts.failed == processor.counts.lost == 1
+
+
+def test_shutdown_flushes_and_stops_the_exporter(exporter: Exporter) -> None:
+    processor = BatchingProcessor(exporter)
+    record(processor, "last")
+    processor.shutdown()
+    assert exporter.names == ["last"]
+    assert exporter.stopped
+    assert not processor.force_flush()
+
+
+def test_a_forked_child_delivers_its_own_spans_and_not_its_parents(exporter: Exporter) -> None:
+    processor = BatchingProcessor(exporter, delay=20)
+    close_gate(processor, exporter)
+    record(processor, "the parent's")
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        exporter.gate.set()
+        exporter.names.clear()
+        record(processor, "the child's")
+        delivered = processor.force_flush(10_000)
+        os.write(writer, f"{delivered} {exporter.names} {processor.counts.ended}".encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reader, 1000).decode() == 'True ["the child\'s"] 1'
+    exporter.gate.set()
+    assert processor.force_flush()
+    assert exporter.names == ["in flight", "the parent's"]
