@@ -21,7 +21,17 @@ from trackway_analyzer import load
 from trackway_analyzer.load import Trajectories
 
 NO_TRACE = (".md", ".txt", "LICENSE", ".py")
-HEADER = ("what", "files", "dialects", "runs", "steps", "tool calls", "gaps", "set aside", "refused")
+HEADER = (
+    "what",
+    "files",
+    "dialects",
+    "runs",
+    "steps",
+    "tool calls",
+    "gaps",
+    "set aside",
+    "refused",
+)
 
 
 @dataclass
@@ -49,7 +59,9 @@ class Row:
         self.runs += len(runs)
         self.steps += len(trajectories.batch.steps)
         self.tool_calls += pc.sum(runs.column("tool_calls")).as_py() or 0
-        self.dialects |= {name for names in runs.column("sources").to_pylist() for name in names or ()}
+        self.dialects |= {
+            name for names in runs.column("sources").to_pylist() for name in names or ()
+        }
         for gaps in runs.column("gaps").to_pylist():
             self.gaps.update(gap["name"] for gap in gaps or ())
         for row in trajectories.quarantined.to_pylist():
