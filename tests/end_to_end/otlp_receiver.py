@@ -28,6 +28,7 @@ from typing import Any, Final
 
 import grpc
 from google.protobuf.json_format import MessageToDict
+from google.rpc.error_details_pb2 import RetryInfo
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
@@ -49,6 +50,7 @@ _GRPC_CODES: Final = {
     429: grpc.StatusCode.RESOURCE_EXHAUSTED,
     503: grpc.StatusCode.UNAVAILABLE,
 }
+_TOO_LARGE: Final = "Received message larger than max (5000000 vs. 4194304)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,13 @@ class _Service(TraceServiceServicer):
     ) -> ExportTraceServiceResponse:
         refusal = self._receiver.take(request)
         if refusal is not None:
-            context.abort(_GRPC_CODES[refusal.status], f"answered {refusal.status}")
+            if refusal.retry_after is not None:
+                delay = RetryInfo()
+                delay.retry_delay.FromNanoseconds(int(refusal.retry_after * 1e9))
+                packed = (("google.rpc.retryinfo-bin", delay.SerializeToString()),)
+                context.set_trailing_metadata(packed)
+            what = _TOO_LARGE if refusal.status == 413 else f"answered {refusal.status}"
+            context.abort(_GRPC_CODES[refusal.status], what)
         return ExportTraceServiceResponse()
 
 

@@ -11,8 +11,9 @@
    not hold up the rest for ever.
 5. The spool holds `spool_bytes` at most. Beyond that new batches are counted as failed and the log
    says so.
-6. `force_flush` tries at once and returns True only if nothing waits any more. It returns False as
-   soon as a try has failed: a dead receiver does not hold up an exit.
+6. `force_flush` tries at once and returns True only if nothing waits any more and nothing has been
+   lost since the last flush. It returns False as soon as a try has failed: a dead receiver does not
+   hold up an exit.
 7. `shutdown` moves what waits in memory to the spool; the next start sends it.
 """
 
@@ -108,6 +109,7 @@ class OtlpSpanExporter(SpanExporter):
         self._inherited: set[Path] = set()
         self._sending = False
         self._closed = False
+        self._lost_before = 0
         self._pause = 1.0
         self._retry_at = 0.0
         self._failures = 0
@@ -133,7 +135,7 @@ class OtlpSpanExporter(SpanExporter):
         return SpanExportResult.SUCCESS
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Send what waits. True: the receiver has accepted all that it was given."""
+        """Send what waits. True: the receiver has accepted all that came since the last flush."""
         with self._changed:
             failures = self._failures
             self._retry_at = 0.0
@@ -142,7 +144,8 @@ class OtlpSpanExporter(SpanExporter):
                 lambda: self._is_empty() or self._failures > failures or self._closed,
                 timeout_millis / 1000,
             )
-            return self._is_empty()
+            lost, self._lost_before = self._lost_before, self.counts.failed
+            return self._is_empty() and lost == self.counts.failed
 
     def shutdown(self, timeout_millis: int = 5_000) -> None:
         """Send what waits; what the receiver does not take within the timeout goes to the spool."""
@@ -295,10 +298,10 @@ class OtlpSpanExporter(SpanExporter):
     def _put_off(self, delivery: Delivery) -> bool:
         """Note that the receiver is away. False: it broke on this message once too often."""
         with self._changed:
-            self._failures += 1
             self._tries = self._tries + 1 if delivery.failed_on_it else 0
             if self._tries >= _MOST_TRIES:
                 return False
+            self._failures += 1
             pause = self._pause if delivery.retry_after is None else delivery.retry_after
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
             self._retry_at = time.monotonic() + pause

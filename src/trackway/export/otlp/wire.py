@@ -39,7 +39,7 @@ _KINDS: Final = {
     WireSpan.SPAN_KIND_PRODUCER: SpanKind.PRODUCER,
     WireSpan.SPAN_KIND_CONSUMER: SpanKind.CONSUMER,
 }
-_SPAN_BYTES: Final = 160
+_SPAN_BYTES: Final = 200
 """Ids, times, kind, status, flags and counts of one span, with their tags and lengths."""
 _MEMBER_BYTES: Final = 32
 """Tags and lengths around one attribute, event or list item, and a number in it."""
@@ -64,11 +64,14 @@ def decode(payload: bytes) -> list[ReadableSpan]:
 
 def size_of(span: ReadableSpan) -> int:
     """Return an upper bound of the bytes that a span adds to a message, its resource included."""
+    named = [span.name, span.status.description, span.resource.schema_url]
     scope = span.instrumentation_scope
-    named = (span.name, span.status.description, scope and scope.name, scope and scope.version)
+    if scope is not None:
+        named += [scope.name, scope.version, scope.schema_url]
     return (
         _SPAN_BYTES
         + sum(_text_bytes(text) for text in named if text)
+        + (_members_bytes(scope.attributes) if scope else 0)
         + (_text_bytes(span.context.trace_state.to_header()) if span.context else 0)
         + _members_bytes(span.attributes)
         + _members_bytes(span.resource.attributes)

@@ -115,6 +115,7 @@ class ParquetSpanExporter(SpanExporter):
         self._lock = threading.Lock()
         self._open: _Chunk | None = None
         self._waiting: list[_Chunk] = []
+        self._lost_before = 0
         self._retry_at = 0.0
         self._recovered = False
 
@@ -137,13 +138,14 @@ class ParquetSpanExporter(SpanExporter):
             self._finish_due()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Finish every file. True: all that was exported is in complete files."""
+        """Finish every file. True: all that came since the last flush is in complete files."""
         if not self._lock.acquire(timeout=timeout_millis / 1000):
             return False
         try:
             self._recover()
             self._finish(everything=True)
-            return not self._waiting and not self.counts.failed
+            lost, self._lost_before = self._lost_before, self.counts.failed
+            return not self._waiting and lost == self.counts.failed
         finally:
             self._lock.release()
 

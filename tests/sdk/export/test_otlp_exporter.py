@@ -1,0 +1,214 @@
+"""Whatever a receiver answers, each span is delivered once, kept, or counted as lost."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+
+from end_to_end.otlp_receiver import Answer, Answers, Receiver
+from trackway.export.otlp import OtlpSpanExporter
+
+PROTOCOLS = pytest.mark.parametrize("protocol", ["grpc", "http"])
+
+
+def spans_of(names: str, **attributes: Any) -> list[ReadableSpan]:
+    """Ended spans, one for each word."""
+    resource = Resource({"service.name": "refunds"})
+    tracer = TracerProvider(resource=resource, shutdown_on_exit=False).get_tracer("lib")
+    spans = []
+    for name in names.split():
+        span = tracer.start_span(name, attributes=attributes)
+        span.end()
+        assert isinstance(span, ReadableSpan)
+        spans.append(span)
+    return spans
+
+
+def names_in(request: ExportTraceServiceRequest) -> list[str]:
+    return [
+        span.name
+        for resource in request.resource_spans
+        for scope in resource.scope_spans
+        for span in scope.spans
+    ]
+
+
+@contextmanager
+def sending(
+    folder: Path, protocol: str, answer: Answers | None = None, **options: Any
+) -> Iterator[tuple[OtlpSpanExporter, Receiver]]:
+    chosen = {} if answer is None else {"answer": answer}
+    with Receiver(folder / "stored", **chosen) as receiver:
+        port = receiver.grpc_port if protocol == "grpc" else receiver.http_port
+        target = f"otlp+{protocol}://127.0.0.1:{port}"
+        exporter = OtlpSpanExporter(target, **{"spool": folder / "spool", **options})
+        yield exporter, receiver
+        exporter.shutdown()
+
+
+def first(answer: Answer) -> Answers:
+    """Answer so to the first request, and accept the others."""
+    answers = iter([answer])
+    return lambda _request: next(answers, None)
+
+
+def stored_names(receiver: Receiver) -> list[str]:
+    return [str(span["name"]) for span in receiver.spans()]
+
+
+@PROTOCOLS
+@pytest.mark.parametrize("status", [401, 429, 503])
+def test_what_may_pass_is_sent_again(tmp_path: Path, protocol: str, status: int) -> None:
+    with sending(tmp_path, protocol, first(Answer(status))) as (exporter, receiver):
+        exporter.export(spans_of("a b"))
+        assert not exporter.force_flush()
+        exporter.export(spans_of("c"))
+        assert exporter.force_flush()
+        assert stored_names(receiver) == ["a", "b", "c"]
+        assert (exporter.counts.delivered, exporter.counts.failed) == (3, 0)
+
+
+@PROTOCOLS
+def test_the_receiver_says_when_to_come_back(tmp_path: Path, protocol: str) -> None:
+    with sending(tmp_path, protocol, first(Answer(503, retry_after=0.05))) as (exporter, receiver):
+        exporter.export(spans_of("a"))
+        assert len(receiver.wait_for(1)) == 1
+    with sending(tmp_path / "2", protocol, first(Answer(503, retry_after=600))) as (exporter, _):
+        exporter.export(spans_of("a"))
+        assert not exporter.force_flush()
+        with exporter._changed:
+            assert 500 < exporter._seconds_to_wait() <= 600  # type: ignore[operator]
+
+
+@PROTOCOLS
+def test_what_is_refused_for_good_is_counted_and_does_not_hold_up_the_rest(
+    tmp_path: Path, protocol: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with sending(tmp_path, protocol, first(Answer(400))) as (exporter, receiver):
+        exporter.export(spans_of("bad worse"))
+        exporter.export(spans_of("good"))
+        assert not exporter.force_flush()
+        assert exporter.force_flush()
+        assert stored_names(receiver) == ["good"]
+        assert (exporter.counts.delivered, exporter.counts.failed) == (1, 2)
+    (warning,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert "2 spans are lost: refused, " in warning.getMessage()
+
+
+@PROTOCOLS
+def test_a_message_that_is_too_large_is_halved(tmp_path: Path, protocol: str) -> None:
+    def at_most_two(request: ExportTraceServiceRequest) -> Answer | None:
+        return Answer(413) if len(names_in(request)) > 2 else None
+
+    with sending(tmp_path, protocol, at_most_two) as (exporter, receiver):
+        exporter.export(spans_of("a b c d e"))
+        assert exporter.force_flush()
+        assert stored_names(receiver) == ["a", "b", "c", "d", "e"]
+
+
+@PROTOCOLS
+def test_a_single_span_that_is_too_large_is_lost_alone(tmp_path: Path, protocol: str) -> None:
+    def no_whales(request: ExportTraceServiceRequest) -> Answer | None:
+        return Answer(413) if "whale" in names_in(request) else None
+
+    with sending(tmp_path, protocol, no_whales) as (exporter, receiver):
+        exporter.export(spans_of("a whale b"))
+        assert not exporter.force_flush()
+        assert stored_names(receiver) == ["a", "b"]
+        assert (exporter.counts.delivered, exporter.counts.failed) == (2, 1)
+
+
+def test_messages_stay_below_the_limit_of_a_grpc_receiver(tmp_path: Path) -> None:
+    with sending(tmp_path, "grpc") as (exporter, receiver):
+        exporter.export(spans_of("a b c d e f g h", text="x" * 1_000_000))
+        assert exporter.force_flush()
+        assert stored_names(receiver) == ["a", "b", "c", "d", "e", "f", "g", "h"]
+        assert receiver.requests == 3
+
+
+def test_a_message_that_breaks_the_receiver_is_given_up_after_eight_times(tmp_path: Path) -> None:
+    def breaks_on(request: ExportTraceServiceRequest) -> Answer | None:
+        return Answer(500) if "poison" in names_in(request) else None
+
+    with sending(tmp_path, "http", breaks_on) as (exporter, receiver):
+        exporter.export(spans_of("poison"))
+        exporter.export(spans_of("a"))
+        assert [exporter.force_flush() for _ in range(9)] == [False] * 8 + [True]
+        assert stored_names(receiver) == ["a"]
+        assert (exporter.counts.delivered, exporter.counts.failed) == (1, 1)
+
+
+@PROTOCOLS
+def test_what_cannot_be_encoded_costs_itself_alone(tmp_path: Path, protocol: str) -> None:
+    spans = spans_of("a \ud800 b")
+    with sending(tmp_path, protocol) as (exporter, receiver):
+        exporter.export(spans)
+        assert not exporter.force_flush()
+        assert stored_names(receiver) == ["a", "b"]
+        assert (exporter.counts.delivered, exporter.counts.failed) == (2, 1)
+
+
+@pytest.fixture
+def away(tmp_path: Path) -> Callable[..., OtlpSpanExporter]:
+    with Receiver(tmp_path / "unused") as receiver:
+        target = f"otlp+http://127.0.0.1:{receiver.http_port}"
+    return lambda **options: OtlpSpanExporter(target, **{"spool": tmp_path / "spool", **options})
+
+
+def test_a_full_spool_is_counted_and_said_once(
+    away: Callable[..., OtlpSpanExporter], caplog: pytest.LogCaptureFixture
+) -> None:
+    exporter = away(spool_bytes=1)
+    exporter.export(spans_of("a"))
+    assert not exporter.force_flush()
+    for name in ("b", "c", "d"):
+        exporter.export(spans_of(name))
+    exporter.shutdown()
+    assert exporter.counts.ended == 4
+    said = [record.getMessage() for record in caplog.records if "limit" in record.getMessage()]
+    assert len(said) <= 1
+
+
+def test_without_a_spool_what_waits_at_the_end_is_counted_as_lost(
+    away: Callable[..., OtlpSpanExporter],
+) -> None:
+    exporter = away(spool=False)
+    exporter.export(spans_of("a b"))
+    exporter.shutdown()
+    assert (exporter.counts.ended, exporter.counts.failed) == (2, 2)
+
+
+def test_an_unwritable_spool_keeps_spans_in_memory(
+    tmp_path: Path, away: Callable[..., OtlpSpanExporter]
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    exporter = away(spool=tmp_path / "file")
+    exporter.export(spans_of("a"))
+    assert not exporter.force_flush()
+    assert exporter.counts.failed == 0
+    exporter.shutdown()
+    assert exporter.counts.failed == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "complaint"),
+    [
+        (
+            "otlp+ftp://x",
+            "export target 'otlp+ftp://x': unknown scheme 'ftp'; expected otlp, otlp+http://…, "
+            "otlp+https://…, otlp+grpc://… or otlp+grpcs://…",
+        )
+    ],
+)
+def test_an_unknown_target_says_what_is_known(target: str, complaint: str) -> None:
+    with pytest.raises(ValueError) as error:
+        OtlpSpanExporter(target)
+    assert str(error.value) == complaint
