@@ -67,6 +67,11 @@ def _parsed_slowly(text: str) -> JsonValue:
         return text
 
 
+def is_cut(text: str) -> bool:
+    """Tell whether a text begins like a JSON object or list and stops before its end."""
+    return text.startswith(('{"', '[{"', '["')) and text.rstrip()[-1:] not in ("}", "]")
+
+
 def parsed_literal(text: str) -> JsonValue:
     """Return the value of a Python literal (`{'city': 'Paris'}`), or the text where it is none."""
     start = text.lstrip()[:1]

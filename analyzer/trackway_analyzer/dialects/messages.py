@@ -83,15 +83,21 @@ def canonical_messages(value: JsonValue, role: str) -> list[Message] | None:
 
 
 def plain_text(value: JsonValue, role: str) -> str | None:
-    """Return the last text of `role` that a value holds; else the value as text or JSON."""
+    """Return the last text of `role` among messages; of what holds none, its text or JSON."""
     value = json_of(value)
-    for name in ("output", "input", "inputs", "outputs"):
+    for name in ("output", "input", "inputs", "outputs", "task"):
         if isinstance(value, dict) and isinstance(value.get(name), str | dict | list):
             value = value[name]
+    if isinstance(value, dict) and value.keys() <= {"args", "kwargs"} and not value.get("kwargs"):
+        positional = value.get("args")
+        value = positional[0] if isinstance(positional, list) and len(positional) == 1 else value
     if isinstance(value, str):
         return value
-    texts = [text for message in _walk(value, role, 0) if (text := message_text(message, role))]
-    return texts[-1] if texts else compact(value)
+    messages = list(_walk(value, role, 0))
+    if not messages:
+        return compact(value)
+    texts = [text for message in messages if (text := message_text(message, role))]
+    return texts[-1] if texts else None
 
 
 def message_text(message: Message, role: str) -> str | None:
@@ -175,7 +181,7 @@ def _langchain(item: dict[str, Any]) -> dict[str, Any] | None:
         if isinstance(inner, dict) and "content" in inner and isinstance(item.get("type"), str):
             kind = inner.get("type") or inner.get("role") or item["type"]
             return {**inner, "type": kind}
-    if item.get("type") in _LANGCHAIN_TYPES and "content" in item:
+    if "content" in item and str(item.get("type")) in _LANGCHAIN_TYPES:
         return item
     return None
 

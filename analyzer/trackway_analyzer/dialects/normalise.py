@@ -12,7 +12,8 @@
    `error_message`: the status description (after the exception's message if it is a traceback),
    the exception's message, what the dialect found, the text of a failed result; without the
    traceback and the type that some put around it.
-5. A value that cannot be written within the bounds becomes null and is named in `truncated`.
+5. A value that cannot be written within the bounds becomes null and is named in `truncated`; so is
+   one that begins like JSON and ends before its end.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from trackway_analyzer.dialects.values import (
     text,
     truth,
 )
-from trackway_analyzer.json_text import UnencodableError, canonical, compact
+from trackway_analyzer.json_text import UnencodableError, canonical, compact, is_cut
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.spans import RawSpan
 
@@ -99,10 +100,19 @@ def _put(typed: Typed, column: str, found: dict[str, Any], form: Callable[[Any],
     value = found.get(column)
     if value is None:
         return
+    if isinstance(value, str) and is_cut(value):
+        _mark(typed, column)
     try:
-        typed[column] = form(value)
+        formed = form(value)
+        if formed is not None:
+            typed[column] = formed
     except UnencodableError:
-        typed["truncated"] = [*(typed.get("truncated") or ()), column]
+        _mark(typed, column)
+
+
+def _mark(typed: Typed, column: str) -> None:
+    known = typed.get("truncated") or []
+    typed["truncated"] = known if column in known else [*known, column]
 
 
 def _tool(typed: Typed, found: dict[str, Any]) -> bool:
