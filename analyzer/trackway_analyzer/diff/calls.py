@@ -1,8 +1,9 @@
 """What a diff compares: the executed tool calls of a run, each with what alignment looks at.
 
 1. Calls that one model turn asked for share a rank: they are unordered.
-2. The kind of a tool is the declared one, else what either record says; where the records disagree,
-   the one with the gravest consequences (mutate, other, notify, lookup).
+2. The kind of a tool is the declared one, else what either record says; where the records
+   disagree, the one with the gravest consequences (mutate, other, notify, lookup). Whether a call
+   took effect is settled as for rules: by the declared `success`, else by `happened`.
 3. A declared mask is a JSONPath; what it selects in the arguments or the result of the tool is not
    compared. Masks under `*` hold for every tool.
 4. The ids by which the record itself knows a call (`call_id`, `operation_id`) are not compared,
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import jsonpath
@@ -22,6 +23,9 @@ import jsonpath
 from trackway.schema import StepKind
 from trackway_analyzer.diff.values import NOTHING, Leaf, Location, Mentions, leaves, mentions
 from trackway_analyzer.model import JsonValue, NotRecorded, Step, Trajectory
+from trackway_analyzer.rules.rule import evidence_of
+from trackway_analyzer.rules.tools import Tools, ToolSpec, merged_tools
+from trackway_analyzer.rules.values import reader
 
 ANY_TOOL: Final = "*"
 
@@ -50,6 +54,8 @@ class Call:
     masked_result: frozenset[Location] = field(repr=False)
     argument_leaves: Leaves | None = field(repr=False)
     """None: the arguments are not recorded."""
+    entity: frozenset[Location] = field(repr=False)
+    """Places in the arguments that are declared to name the thing that the call is about."""
     given: Mentions = field(repr=False)
     """Identifiers and numbers of the arguments."""
     answered: Mentions = field(repr=False)
@@ -100,26 +106,29 @@ def selected(query: jsonpath.JSONPath, value: JsonValue | NotRecorded) -> list[L
     return [tuple(match.parts) for match in query.finditer(value)]
 
 
-def kinds_of(
-    reference: Trajectory, candidate: Trajectory, declared: Mapping[str, str] | None
-) -> dict[str, str]:
-    """The kind of each tool of two runs; a tool that nobody classed is left out."""
+def settled_tools(
+    runs: Sequence[Trajectory], tools: Tools | None, kinds: Mapping[str, str] | None
+) -> dict[str, ToolSpec]:
+    """What is declared of tools, with the kind that the runs record where nobody declared one.
+
+    Raises ValueError for a kind that is none, or that is said to be two things.
+    """
+    for tool, kind in (kinds or {}).items():
+        if kind not in set(StepKind):
+            known = [known.value for known in StepKind]
+            raise ValueError(f"kinds[{tool!r}]: expected one of {known}, found {kind!r}")
+    specs = merged_tools(
+        tools or {}, {tool: ToolSpec(kind) for tool, kind in (kinds or {}).items()}
+    )
     said: dict[str, set[str]] = {}
-    for step in (*reference.tool_steps, *candidate.tool_steps):
-        if step.kind is not None:
-            said.setdefault(step.tool or "", set()).add(step.kind)
-    kinds = {tool: _gravest(kinds) for tool, kinds in said.items()}
-    for tool, kind in (declared or {}).items():
-        kinds[tool] = _checked_kind(tool, kind)
-    return kinds
-
-
-def _checked_kind(tool: str, kind: str) -> str:
-    if kind not in set(StepKind):
-        raise ValueError(
-            f"kinds[{tool!r}]: expected one of {[k.value for k in StepKind]}, found {kind!r}"
-        )
-    return str(kind)
+    for run in runs:
+        for step in run.tool_steps:
+            if step.kind is not None:
+                said.setdefault(step.tool or "", set()).add(step.kind)
+    for tool, recorded in said.items():
+        spec = specs.get(tool, ToolSpec())
+        specs[tool] = replace(spec, kind=spec.kind or _gravest(recorded))
+    return specs
 
 
 def _gravest(kinds: set[str]) -> str:
@@ -129,17 +138,18 @@ def _gravest(kinds: set[str]) -> str:
     return min(kinds)
 
 
-def calls_of(run: Trajectory, kinds: Mapping[str, str], masked: Masked) -> list[Call]:
+def calls_of(run: Trajectory, tools: Tools, masked: Masked) -> list[Call]:
     """The executed tool calls of a run in order, those of one group in a fixed order."""
+    settled = evidence_of(run, tools).batch.trajectory(0)
     ranks: dict[int, int] = {}
     calls = []
-    for step in run.tool_steps:
+    for step in settled.tool_steps:
         rank = ranks.setdefault(step.group, len(ranks))
-        calls.append(_call(step, rank, kinds, masked))
+        calls.append(_call(step, rank, tools.get(step.tool or "", ToolSpec()), masked))
     return sorted(calls, key=lambda call: (call.rank, call.content))
 
 
-def _call(step: Step, rank: int, kinds: Mapping[str, str], masked: Masked) -> Call:
+def _call(step: Step, rank: int, spec: ToolSpec, masked: Masked) -> Call:
     tool = step.tool or ""
     arguments, result = step.arguments, step.result
     places = masked.places(tool, arguments) | _own_ids(step)
@@ -148,12 +158,13 @@ def _call(step: Step, rank: int, kinds: Mapping[str, str], masked: Masked) -> Ca
         step=step,
         rank=rank,
         tool=tool,
-        kind=kinds.get(tool),
+        kind=spec.kind,
         content=f"{tool} {_text(arguments)} {step.ok} {_text(result)}",
         masked=places,
         masked_result=masked.places(tool, result),
         argument_leaves=frozenset(leaves(arguments, places).items()) if recorded else None,
-        given=_given(step),
+        entity=_entity(step, spec),
+        given=_given(step, spec),
         answered=NOTHING if isinstance(result, NotRecorded) else mentions(result),
     )
 
@@ -166,8 +177,19 @@ def _own_ids(step: Step) -> frozenset[Location]:
     return frozenset(at for at, leaf in found if leaf in own and _CALL_ID.search(str(at[-1:])))
 
 
-def _given(step: Step) -> Mentions:
+def _entity(step: Step, spec: ToolSpec) -> frozenset[Location]:
+    argument = spec.entity.argument
+    if argument is None:
+        return frozenset()
+    query = compiled_path(argument if argument.startswith("$") else f"$.{argument}")
+    return frozenset(selected(query, step.arguments))
+
+
+def _given(step: Step, spec: ToolSpec) -> Mentions:
     found = NOTHING if isinstance(step.arguments, NotRecorded) else mentions(step.arguments)
+    if spec.entity.argument is not None and not isinstance(step.arguments, NotRecorded):
+        named = reader(spec.entity.argument)(step.arguments)
+        found = Mentions(found.identifiers | {str(value) for value in named}, found.numbers)
     entities = frozenset(ref.partition(":")[2] or ref for ref in step.entity_refs)
     return Mentions(found.identifiers | entities, found.numbers)
 

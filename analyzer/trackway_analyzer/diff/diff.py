@@ -18,15 +18,18 @@ from collections.abc import Iterator, Mapping
 
 from trackway_analyzer.diff import differences, sentences
 from trackway_analyzer.diff.align import align, common_subsequence
-from trackway_analyzer.diff.calls import Call, Masked, Masks, calls_of, kinds_of
+from trackway_analyzer.diff.calls import Call, Masked, Masks, calls_of, settled_tools
 from trackway_analyzer.diff.differences import HIDES_STEPS, Comparison, Side
 from trackway_analyzer.diff.order import moves
 from trackway_analyzer.diff.result import BaselineDriftError, Difference, Row, TrajectoryDiff
-from trackway_analyzer.diff.severity import Level, Levels, Severity, What
+from trackway_analyzer.diff.severity import Level, Levels, LevelsOf, What
 from trackway_analyzer.diff.terminal import End, changed, end_of, terminal_text
 from trackway_analyzer.diff.volatile import renaming
 from trackway_analyzer.model import Trajectory
 from trackway_analyzer.records import Records, as_trajectory
+from trackway_analyzer.rules.finding import Finding, Layer, Severity, State
+from trackway_analyzer.rules.rule import InsufficientEvidenceError
+from trackway_analyzer.rules.tools import Tools
 
 
 def diff_trajectories(
@@ -35,19 +38,24 @@ def diff_trajectories(
     strict: bool = False,
     *,
     kinds: Mapping[str, str] | None = None,
+    tools: Tools | None = None,
     masks: Masks | None = None,
     severity: Levels | None = None,
     categories: Mapping[str, str] | None = None,
 ) -> TrajectoryDiff:
     """Compare two runs call by call after aligning them.
 
-    `kinds`: tool → lookup, mutate, notify or other, over what the record says. `masks`: tool or
-    `*` → JSONPaths of arguments and results that are not compared. `severity`: see `severity`.
-    `categories`: tool or final action → category of the final action.
-    `strict`: raises BaselineDriftError where the status is `fail`.
+    `kinds`: tool → lookup, mutate, notify or other, over what the record says. `tools`: the same
+    and more, as rules and policies declare it. `masks`: tool or `*` → JSONPaths of arguments and
+    results that are not compared. `severity`: see `severity`. `categories`: tool or final action →
+    category of the final action.
+
+    `strict`: raises BaselineDriftError where the status is `fail`, else InsufficientEvidenceError
+    where missing evidence may hide a difference that fails. Raises ValueError for an option that is
+    none, TypeError or ValueError for records that are none.
     """
     runs = as_trajectory(reference), as_trajectory(candidate)
-    known, masked = kinds_of(*runs, kinds), Masked(masks)
+    known, masked = settled_tools(runs, tools, kinds), Masked(masks)
     left, right = (
         Side(name, run, calls_of(run, known, masked))
         for name, run in zip(("reference", "candidate"), runs, strict=True)
@@ -55,11 +63,28 @@ def diff_trajectories(
     aligned = align(left.calls, right.calls)
     inputs = [run.input for run in runs if run.input]
     names = renaming(aligned.pairs, left.calls, right.calls, inputs)
-    comparison = Comparison(left, right, aligned, names, Severity(severity))
+    comparison = Comparison(left, right, aligned, names, LevelsOf(severity))
     found = _report(comparison, categories or {})
-    if strict and found.status == Level.FAIL:
-        raise BaselineDriftError(found)
+    if strict:
+        _raise_for(found)
     return found
+
+
+def _raise_for(found: TrajectoryDiff) -> None:
+    if found.status == Level.FAIL:
+        raise BaselineDriftError(found)
+    hiding = [d.sentence for d in found.differences if not d.decided and d.level is Level.FAIL]
+    if hiding:
+        raise InsufficientEvidenceError(
+            Finding(
+                rule="diff",
+                layer=Layer.TRAJECTORY,
+                severity=Severity.ERROR,
+                state=State.INSUFFICIENT,
+                run_id=found.candidate_run,
+                sentence="; ".join(hiding),
+            )
+        )
 
 
 def _report(comparison: Comparison, categories: Mapping[str, str]) -> TrajectoryDiff:

@@ -14,7 +14,7 @@ from trackway_analyzer.diff.align import Alignment, Pair
 from trackway_analyzer.diff.calls import Call
 from trackway_analyzer.diff.order import Move
 from trackway_analyzer.diff.result import Difference
-from trackway_analyzer.diff.severity import Level, Severity, What
+from trackway_analyzer.diff.severity import Level, LevelsOf, What
 from trackway_analyzer.diff.values import Change, changes
 from trackway_analyzer.diff.volatile import Renaming, argument_changes, shape
 from trackway_analyzer.model import NotRecorded, Trajectory
@@ -51,7 +51,7 @@ class Comparison:
     candidate: Side
     aligned: Alignment
     names: Renaming
-    severity: Severity
+    severity: LevelsOf
 
 
 def missing(comparison: Comparison, call: Call) -> Difference:

@@ -8,8 +8,8 @@ from typing import Any
 
 from trackway_analyzer.diff.severity import Level, What
 from trackway_analyzer.diff.terminal import Terminal
-from trackway_analyzer.diff.values import ABSENT, Absent
 from trackway_analyzer.model import JsonValue, Step
+from trackway_analyzer.rules.values import ABSENT, Absent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import orjson
-
 from trackway.schema import StepKind
 from trackway_analyzer.diff.align import Pair
 from trackway_analyzer.diff.calls import Call
 from trackway_analyzer.diff.order import Move
 from trackway_analyzer.diff.values import (
-    ABSENT,
-    Absent,
     Change,
     Mentions,
     leaves,
@@ -20,9 +16,9 @@ from trackway_analyzer.diff.values import (
     path_text,
 )
 from trackway_analyzer.model import JsonValue, NotRecorded
+from trackway_analyzer.rules.values import ABSENT, shown, shown_apart
 
-_WIDTH = 80
-_VALUE_WIDTH = 40
+_WIDTH = 120
 
 
 def missing(call: Call) -> str:
@@ -109,15 +105,10 @@ def call_text(call: Call) -> str:
     if isinstance(arguments, NotRecorded):
         return f"{call.tool}(arguments not recorded)"
     if not isinstance(arguments, Mapping):
-        return f"{call.tool}({value_text(arguments)})"
+        return f"{call.tool}({shown(arguments)})"
     return _cut(
-        f"{call.tool}({', '.join(f'{k}={value_text(v)}' for k, v in arguments.items())})", _WIDTH
+        f"{call.tool}({', '.join(f'{k}={shown(v)}' for k, v in arguments.items())})", _WIDTH
     )
-
-
-def value_text(value: JsonValue) -> str:
-    """A value as JSON on one short line; control characters are escaped."""
-    return _cut(orjson.dumps(value, default=str).decode(), _VALUE_WIDTH)
 
 
 def _cut(text: str, width: int) -> str:
@@ -131,20 +122,19 @@ def _where(pair: Pair) -> str:
 
 
 def _two_values(change: Change) -> str:
-    found = "is not given" if change.candidate is ABSENT else _value(change.candidate)
-    expected = "does not give it" if change.reference is ABSENT else _value(change.reference)
+    found, expected = shown_apart(change.candidate, change.reference)
+    if change.candidate is ABSENT:
+        found = "is not given"
+    if change.reference is ABSENT:
+        expected = "does not give it"
     return f"{change.path} {found}, reference {expected}"
-
-
-def _value(value: JsonValue | Absent) -> str:
-    return value_text(value)
 
 
 def _answer(call: Call) -> str:
     result = call.step.result
     if call.step.error_type:
         return f" ({call.step.error_type})"
-    return "" if isinstance(result, NotRecorded) else f" ({value_text(result)})"
+    return "" if isinstance(result, NotRecorded) else f" ({shown(result)})"
 
 
 def _source(change: Change, call: Call, run: Sequence[Call]) -> str:

@@ -5,7 +5,8 @@ Defaults, first line that fits:
 2. A call that is not in the reference fails where it is a mutation, unless its result says that it
    did not happen; any other extra call warns.
 3. A mutation that took effect on one side only fails; another tool's success that changed warns.
-4. An identifier or an amount (any number) of a mutation fails; any other argument warns.
+4. An identifier or an amount (any number) of a mutation fails, and the argument that is declared
+   to name its entity; any other argument warns.
 5. A move across a dependency warns.
 6. A result that differs is reported and counts for nothing: it is what the world answered, not what
    the agent did.
@@ -28,15 +29,14 @@ import jsonpath
 from trackway.schema import StepKind
 from trackway_analyzer.diff.calls import ANY_TOOL, Call, compiled_path, selected
 from trackway_analyzer.diff.values import (
-    ABSENT,
-    Absent,
     Change,
     Location,
+    is_amount,
     is_identifier,
-    is_number,
     leaves,
 )
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.values import ABSENT, Absent
 
 Levels: TypeAlias = Mapping[str, str | Mapping[str, str]]
 
@@ -79,7 +79,7 @@ def default_level(what: What, call: Call, change: Change | None = None) -> Level
         case What.EFFECT:
             fails = mutation
         case What.ARGUMENT:
-            fails = mutation and change is not None and names_or_counts(change)
+            fails = mutation and change is not None and _names_or_counts(change, call)
         case What.REORDERED:
             fails = False
         case What.RESULT:
@@ -87,10 +87,12 @@ def default_level(what: What, call: Call, change: Change | None = None) -> Level
     return Level.FAIL if fails else Level.WARNING
 
 
-def names_or_counts(change: Change) -> bool:
+def _names_or_counts(change: Change, call: Call) -> bool:
     """Whether a changed argument holds an identifier or an amount, on either side."""
+    if change.at in call.entity:
+        return True
     return any(
-        is_identifier(at, value) or is_number(value)
+        is_identifier(at, value) or is_amount(value)
         for side in (change.reference, change.candidate)
         for at, value in _scalars(change.at, side)
     )
@@ -102,7 +104,7 @@ def _scalars(at: Location, value: JsonValue | Absent) -> Iterator[tuple[Location
             yield (*at, *below), leaf
 
 
-class Severity:
+class LevelsOf:
     """Levels that a user set. Raises ValueError for an entry that is none."""
 
     def __init__(self, levels: Levels | None) -> None:

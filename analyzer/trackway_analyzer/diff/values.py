@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Final, TypeAlias
 
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.values import ABSENT, Absent, member_path
 
 Location: TypeAlias = tuple[str | int, ...]
 """Keys and indexes from the root of a JSON value."""
@@ -24,23 +24,11 @@ Leaf: TypeAlias = tuple[str, str | float | bool | None]
 """Type and value of a scalar, or the type of an empty container."""
 
 
-class Absent(Enum):
-    """The type of `ABSENT`: the other side has a value here, this side has none. It is no null."""
-
-    ABSENT = "absent"
-
-    def __repr__(self) -> str:
-        return "ABSENT"
-
-
-ABSENT: Final = Absent.ABSENT
-
 _IDENTIFYING_NAME: Final = re.compile(
     r"(?:^|_)(?:ids?|uuids?|guid|key|code|number|no|ref|refs|reference|account|iban|sku|isbn|"
     r"email|phone|username|url|path)$"
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _WORD: Final = re.compile(r"[A-Za-z0-9](?:[\w\-.@+/#]*[A-Za-z0-9])?")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?\Z")
 _SMALL: Final = 10
@@ -61,16 +49,9 @@ class Change:
 
 
 def path_text(location: Location) -> str:
-    """Write a location as an RFC 9535 path, in the short form where a name allows it."""
-    parts = ["$"]
-    for part in location:
-        if isinstance(part, int):
-            parts.append(f"[{part}]")
-        elif _PLAIN_NAME.match(part):
-            parts.append(f".{part}")
-        else:
-            parts.append("['" + part.replace("\\", "\\\\").replace("'", "\\'") + "']")
-    return "".join(parts)
+    """Write a location as an RFC 9535 path."""
+    parts = (f"[{part}]" if isinstance(part, int) else member_path(part) for part in location)
+    return "$" + "".join(parts)
 
 
 def changes(
@@ -139,7 +120,7 @@ def _leaf(value: JsonValue) -> Leaf:
     return ("null", None) if value is None else (type(value).__name__, None)
 
 
-def is_number(value: JsonValue | Absent) -> bool:
+def is_amount(value: JsonValue | Absent) -> bool:
     """Whether a value is an amount: a number, or a text that is nothing but a number."""
     if isinstance(value, str):
         return bool(_NUMBER.match(value))

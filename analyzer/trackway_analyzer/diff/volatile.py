@@ -20,8 +20,9 @@ from typing import Final
 from trackway.schema import StepKind
 from trackway_analyzer.diff.align import Pair
 from trackway_analyzer.diff.calls import Call
-from trackway_analyzer.diff.values import Absent, Change, changes, is_identifier
+from trackway_analyzer.diff.values import Change, changes, is_identifier
 from trackway_analyzer.model import JsonValue, NotRecorded
+from trackway_analyzer.rules.values import Absent
 
 _TEXT_SHAPES: Final = {
     "UUID": re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE),

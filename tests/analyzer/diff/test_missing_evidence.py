@@ -6,11 +6,13 @@ import copy
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.diff import diff_trajectories
 from trackway_analyzer.model import Trajectory
 from trackway_analyzer.records import trajectory_of
+from trackway_analyzer.rules import InsufficientEvidenceError
 
 Records = list[dict[str, Any]]
 MUTATE = {"refund_api.create": "mutate"}
@@ -117,6 +119,14 @@ def test_skewed_clocks_leave_order_open(refund: Records) -> None:
     found = diff_trajectories(refund, early)
 
     assert (found.warnings, len(found.insufficient)) == ((), 1)
+
+
+def test_strict_is_not_satisfied_where_evidence_may_hide_a_failure(refund: Records) -> None:
+    silent = without(refund, 3, "arguments")
+    with pytest.raises(InsufficientEvidenceError, match="arguments cannot be compared"):
+        diff_trajectories(refund, silent, strict=True, kinds=MUTATE)
+
+    assert diff_trajectories(refund, silent, strict=True).status == "warning"
 
 
 def test_two_runs_without_a_call_are_no_evidence() -> None:
