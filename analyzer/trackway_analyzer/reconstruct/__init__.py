@@ -5,12 +5,13 @@
 2. The operation decides what a span is, never its name. Model, tool, retrieval and wait spans are
    steps; all others are transparent. (`columns`, `tree`)
 3. Several spans of one call are one step: innermost times, fields of all. (`copies`, `merge`)
-4. A tool step is joined to the request of its model by call id, else by name, arguments and order. A
-   request without an execution and an execution without a request stay, marked. (`requests`)
-5. A call that only the messages tell of becomes a step, marked; results that spans lack come from the
-   answers. (`dialogue`, `entries`)
-6. Order is cause before effect, then the logical clock, then time. Calls of one model turn are a group
-   without order. (`order`, `rank`)
+4. A tool step is joined to the request of its model by call id, else by name, arguments and
+   order. A request without an execution and an execution without a request stay, marked.
+   (`requests`, `matching`)
+5. A call that only the messages tell of becomes a step, marked; results that spans lack come from
+   the answers. (`dialogue`, `entries`)
+6. Order is cause before effect, then the logical clock, then time. Calls of one model turn are a
+   group without order. (`order`, `rank`)
 7. Tries of one operation are counted. (`attempts`)
 8. Whatever is missing is a named gap. (`gaps`)
 
@@ -48,8 +49,8 @@ __all__ = ["reconstruct"]
 def reconstruct(spans: pa.Table, *, by: By = "trace") -> RunBatch:
     """Return the runs that a span table holds, in order of their starts.
 
-    `spans` has `tables.SPAN_SCHEMA` and holds each of its runs whole, in any order. Raises ValueError
-    for another schema.
+    `spans` has `tables.SPAN_SCHEMA` and holds each of its runs whole, in any order. Raises
+    ValueError for another schema.
     """
     if not len(spans):
         return RunBatch.empty()
@@ -76,5 +77,6 @@ def _heads(columns: SpanColumns, tree: Tree, clock: Clock, run: Ints) -> Ints:
     """Agent and workflow spans below no other of their run, sorted by run and start."""
     agents = np.flatnonzero(columns.is_agent & (run != NONE))
     above = nearest(tree.parent, columns.is_agent)[agents]
-    heads = agents[(above == NONE) | (run[above] != run[agents])]
-    return heads[np.lexsort((clock.rank[heads], clock.time[heads], run[heads]))]
+    heads: Ints = agents[(above == NONE) | (run[above] != run[agents])]
+    by_start: Ints = heads[np.lexsort((clock.rank[heads], clock.time[heads], run[heads]))]
+    return by_start

@@ -1,11 +1,11 @@
 """Which calls are tries of one operation?
 
-1. Executed calls of a tool with one operation id are attempts of one operation, wherever they stand.
-2. Without an operation id, a call is a further attempt of the call before it if that one failed, had
-   the same tool, arguments and agent, and stands in the same group or the one before among the
+1. Executed calls with one operation id are attempts of one operation, wherever they stand.
+2. Without an operation id, a call is a further attempt of the call before it if that one failed,
+   had the same tool, arguments and agent, and stands in the same group or the one before among the
    agent's tool calls.
-3. `retry_of` is the position of the first attempt. A recorded attempt number wins over a counted one;
-   a recorded number above 1 whose first try is not in the record has no `retry_of`.
+3. `retry_of` is the position of the first attempt. A recorded attempt number wins over a counted
+   one; a number above 1 whose first try is not in the record has no `retry_of`.
 """
 
 from __future__ import annotations

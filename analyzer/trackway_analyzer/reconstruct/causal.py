@@ -1,7 +1,7 @@
 """Orders in which causes come first, whatever the clocks say.
 
-Entries keep the order they come in unless a cause would stand after its effect. Contradictory data (a
-cycle of causes) ends in the given order, never in a loop.
+Entries keep the order they come in unless a cause would stand after its effect. Contradictory data
+(a cycle of causes) ends in the given order, never in a loop.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def sorted_by_cause(entries: Sequence[int], causes: Iterable[tuple[int, int]]) -
 
 
 def causal_order(said: Mapping[int, tuple[list[Item], list[Item] | None]]) -> list[int]:
-    """Order model steps so that one whose input tells of a call follows the one that asked for it."""
+    """Order model steps so that one whose input tells of a call follows the one that asked."""
     entries = list(said)
     asked = Counter(request.id for _, output in said.values() for request in _requests(output))
     place = {entry: number for number, entry in enumerate(entries)}

@@ -107,7 +107,8 @@ class SpanColumns:
     @cached_property
     def is_agent(self) -> Mask:
         """Where a span is an agent's or a workflow's."""
-        return (self.operation == AGENT) | (self.operation == WORKFLOW)
+        agents: Mask = (self.operation == AGENT) | (self.operation == WORKFLOW)
+        return agents
 
     @cached_property
     def is_step(self) -> Mask:

@@ -1,7 +1,7 @@
 """Spans that were exported more than once, and spans that share an id by accident.
 
-1. Rows with the same trace id, span id, name and start are copies of one span (an exporter's retry, a
-   file read twice, a snapshot before the end). The most complete one stays: finished before
+1. Rows with the same trace id, span id, name and start are copies of one span (an exporter's retry,
+   a file read twice, a snapshot before the end). The most complete one stays: finished before
    unfinished, then the longest content.
 2. Rows with the same ids and another name or start are different spans; all stay, and children
    belong to the earliest.

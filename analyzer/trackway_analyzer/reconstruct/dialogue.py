@@ -1,12 +1,14 @@
 """Which calls did the models of one run ask for, and what were they answered?
 
 1. Each call in a model's recorded output is a call of that turn, in the order of the message.
-2. The next inputs repeat the dialogue. A call or answer in them that is known already is no second
-   one. Where an id (or, without ids, a name with arguments) occurs several times, the last
-   occurrence in the input is the last known call, so that a shortened history does no harm.
+2. The next inputs repeat the dialogue. A call in them that is known already, by its id, else by
+   name and arguments (some histories bear other ids), is no second one. Where it occurs several
+   times, the last occurrence in the input is the last known call, so that a shortened history does
+   no harm.
 3. A call that only the history knows was made by a turn whose output nobody recorded. It counts if
    it stands after the last thing that a user said: what is before belongs to earlier runs.
-4. An answer goes to the call before it with its id; without an id, to the first open call of its name.
+4. An answer goes to the call before it with its id; without an id, to the first open call of its
+   name.
 """
 
 from __future__ import annotations
@@ -58,24 +60,20 @@ class Dialogue:
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
-        self._known: dict[Hashable, list[Call]] = defaultdict(list)
+        self._by_id: dict[Hashable, list[Call]] = defaultdict(list)
+        self._by_content: dict[Hashable, list[Call]] = defaultdict(list)
         self._groups = 0
 
     def hear(self, model: Model, items: Sequence[Item], silent: int) -> None:
         """Take in a model step's input; `silent` is the step before it if its output is missing."""
-        requests = Counter(_key(item) for item in items if isinstance(item, Request))
+        known = self._recognised([item for item in items if isinstance(item, Request)])
         said = _last_user_text(items)
-        seen: Counter[Hashable] = Counter()
         told: dict[str, deque[Call | None]] = defaultdict(deque)
         unnamed: dict[str | None, deque[Call]] = defaultdict(deque)
         group, place = NONE, 0
         for number, item in enumerate(items):
             if isinstance(item, Request):
-                key = _key(item)
-                known = self._known.get(key, ())
-                nth = seen[key] + max(0, len(known) - requests[key])
-                seen[key] += 1
-                call = known[nth] if nth < len(known) else None
+                call = known.popleft()
                 if call is None and number > said:
                     if group == NONE:
                         group, place = self._next_group(), 0
@@ -96,7 +94,38 @@ class Dialogue:
         if requests:
             group = self._next_group()
             for place, request in enumerate(requests):
-                self._add(request, model.entry, model, group, place)
+                if not self._told_before(model, request):
+                    self._add(request, model.entry, model, group, place)
+
+    def _recognised(self, requests: Sequence[Request]) -> deque[Call | None]:
+        """Return for each request of a history the call that it repeats, None if it is news."""
+        found: list[Call | None] = [None] * len(requests)
+        taken: set[int] = set()
+        for known, key_of in ((self._by_id, _id_of), (self._by_content, _content_of)):
+            keys = [key_of(r) if c is None else None for r, c in zip(requests, found, strict=True)]
+            counts, seen = Counter(keys), Counter[Hashable]()
+            open_calls = {
+                key: [call for call in known.get(key, ()) if id(call) not in taken]
+                for key in counts
+                if key is not None
+            }
+            for place, key in enumerate(keys):
+                if key is None:
+                    continue
+                calls = open_calls[key]
+                nth = seen[key] + max(0, len(calls) - counts[key])
+                seen[key] += 1
+                if nth < len(calls):
+                    found[place] = calls[nth]
+                    taken.add(id(calls[nth]))
+        return deque(found)
+
+    def _told_before(self, model: Model, request: Request) -> bool:
+        """Some spans hold the messages of several turns: their input answers what they ask."""
+        known = self._by_id.get(request.id) if request.id is not None else None
+        if not known:
+            return False
+        return known[-1].turn == NONE and known[-1].asked.entry == model.entry
 
     def _next_group(self) -> int:
         self._groups += 1
@@ -105,7 +134,9 @@ class Dialogue:
     def _add(self, request: Request, turn: int, asked: Model, group: int, place: int) -> Call:
         call = Call(request, comparable(request.arguments), turn, asked, group, place)
         self.calls.append(call)
-        self._known[_key(request)].append(call)
+        if request.id is not None:
+            self._by_id[request.id].append(call)
+        self._by_content[_content_of(request)].append(call)
         return call
 
     def _answer(
@@ -119,7 +150,7 @@ class Dialogue:
         if answer.id is not None:
             if told.get(answer.id):
                 call = told[answer.id].popleft()
-            elif known := self._known.get(answer.id):
+            elif known := self._by_id.get(answer.id):
                 call = known[-1]
         else:
             waiting = unnamed[answer.name]
@@ -129,9 +160,12 @@ class Dialogue:
             call.answer, call.reader = answer, model.entry
 
 
-def _key(request: Request) -> Hashable:
-    """What a repeated request is known by."""
-    return request.id or (request.name, comparable(request.arguments))
+def _id_of(request: Request) -> Hashable:
+    return request.id
+
+
+def _content_of(request: Request) -> Hashable:
+    return request.name, comparable(request.arguments)
 
 
 def _last_user_text(items: Sequence[Item]) -> int:

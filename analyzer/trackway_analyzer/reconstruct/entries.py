@@ -1,7 +1,7 @@
 """All steps of all runs: those with spans, and those that only the messages tell of.
 
-A step without a span stands after the turn that asked for it and before the one that read its answer.
-Its times are not recorded.
+A step without a span stands after the turn that asked for it and before the one that read its
+answer. Its times are not recorded.
 """
 
 from __future__ import annotations
@@ -63,13 +63,15 @@ class Entries:
                 told.append((call.turn, entry))
             if call.turn == NONE and call.reader == NONE:
                 told.append((entry, call.asked.entry))
-            if call.reader != NONE and (entry == call.tool or self.row[entry] == NONE):
+            executed = entry == call.tool or self.row[entry] == NONE
+            if call.reader not in (NONE, call.turn) and executed:
                 told.append((entry, call.reader))
         pairs.append(np.array(told, dtype=np.int64).reshape(-1, 2))
         pairs.append(_links(self.drafts))
-        causes = np.concatenate(pairs)
+        causes: Ints = np.concatenate(pairs)
         same = (self.run[causes[:, 0]] == self.run[causes[:, 1]]) & (causes[:, 0] != causes[:, 1])
-        return causes[same]
+        within: Ints = causes[same]
+        return within
 
 
 def entries_of(drafts: Drafts, joined: Joined) -> Entries:
@@ -129,5 +131,6 @@ def _links(drafts: Drafts) -> Ints:
     own = pc.binary_join_element_wise(columns.array("trace_id"), columns.array("span_id"), "/")
     named = pc.binary_join_element_wise(flat.field("trace_id"), flat.field("span_id"), "/")
     target = pc.index_in(named, value_set=own).cast("int64").fill_null(NONE).to_numpy()
-    pairs = np.column_stack([drafts.of_row[target], drafts.of_row[source]])
-    return pairs[(pairs != NONE).all(axis=1)]
+    before, after = drafts.of_row[target], drafts.of_row[source]
+    both = (before != NONE) & (after != NONE)
+    return np.column_stack([before[both], after[both]])

@@ -1,21 +1,22 @@
-"""What is missing from the record of a run? Each hole is named, counted and, if it hides one step, placed.
+"""What is missing from the record of a run? Each hole is named, counted and placed.
 
-| gap | when | count |
-|---|---|---|
-| `missing_parent` | a span's parent is not in the source | spans |
-| `no_root` | no span of the run is a root | 1 |
-| `parent_cycle` | spans were their own ancestors; cut at the earliest | cycles |
-| `duplicate_span_id` | further rows under an id that was seen already | rows |
-| `clock_skew` | a span started before its parent | spans |
-| `unfinished_span` | a span never ended | 1 a step; wrappers together |
-| `truncated_value` | a value was cut at a limit | fields |
-| `dropped_attributes` | an SDK dropped attributes | attributes |
-| `content_off` | a call has neither arguments nor result, a model call no messages | 1 a step; all |
-| `unparsable_arguments` | arguments that look like JSON and are none | 1 a step |
-| `missing_steps` | a hole in the logical clock, up to the last step that the run span names | steps |
-| `tools_not_observable` | tools were offered and nothing tells whether any was called | 1 |
+1. `missing_parent`: a span's parent is not in the source. Counts spans.
+2. `no_root`: no span of the run is a root.
+3. `parent_cycle`: spans were their own ancestors; cut above the earliest. Counts cycles.
+4. `duplicate_span_id`: further rows under an id that was seen already. Counts rows.
+5. `clock_skew`: a span started more than 1 ms before its parent. Counts spans.
+6. `unfinished_span`: a step never ended; or spans that are no steps, counted together.
+7. `truncated_value`: values were cut at a limit. Counts fields.
+8. `dropped_attributes`: the SDK that wrote the span dropped some. Counts attributes.
+9. `content_off`: a tool step has neither arguments nor result, a model step no messages.
+10. `unparsable_arguments`: arguments that look like a JSON object or list and are none.
+11. `missing_steps`: a hole in the logical clock, up to the last step that the run span names.
+    Counts steps.
+12. `tools_not_observable`: nothing can tell whether tools were called: they were offered to a model
+    whose output is not recorded; the last turn asked for a call in a run without any tool span; an
+    agent ended well and no call of it is recorded.
 
-A gap of every step of its kind is one gap of the run, without a position.
+A gap of one step has its position. A gap of all steps of a kind is one gap of the run, without one.
 """
 
 from __future__ import annotations
@@ -223,7 +224,8 @@ def _offers(columns: SpanColumns, models: Ints) -> Mask:
         found = pc.match_substring(texts, mark).fill_null(False)
         offers |= found.to_numpy(zero_copy_only=False)
     reasons = columns.values("finish_reasons", models)
-    return offers | np.array(["tool_call" in (some or ()) for some in reasons], dtype=bool)
+    offers |= np.array(["tool_call" in (some or ()) for some in reasons], dtype=bool)
+    return offers
 
 
 def _of_steps(

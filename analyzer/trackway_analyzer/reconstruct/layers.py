@@ -43,7 +43,8 @@ class Layers:
     def any(self, flags: Mask) -> Mask:
         """Tell for each step whether one of its spans has the flag."""
         padded = np.append(flags, False)
-        return padded[self.rows].any(axis=0)
+        flagged: Mask = np.logical_or.reduce(padded[self.rows], axis=0)
+        return flagged
 
 
 def _recorded(column: pa.Array) -> Mask:

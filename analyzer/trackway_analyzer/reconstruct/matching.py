@@ -35,7 +35,7 @@ Pair: TypeAlias = tuple[Call, Tool]
 def latest_open(calls: Sequence[Call], tools: Sequence[Tool]) -> Iterator[Pair]:
     """Give each tool the latest open call before it; of one turn, the first.
 
-    A call's time is its model's. Tools that come before every call by the clock get what is left, in order.
+    A call's time is its model's. Tools that come before every call get what is left, in order.
     """
     turns: list[deque[Call]] = []
     early: list[Tool] = []
@@ -134,6 +134,10 @@ def _content_anywhere(tool: Tool) -> Hashable:
     return tool.key and (tool.name, tool.key)
 
 
+def _any(_: Call | Tool) -> Hashable:
+    return ""
+
+
 STAGES: Final = (
     Stage(latest_open, lambda c: (c.request.id, c.request.name), _id_and_name, inferred=False),
     Stage(latest_open, lambda c: c.request.id, lambda tool: tool.call_id, inferred=False),
@@ -141,7 +145,7 @@ STAGES: Final = (
     Stage(latest_open, lambda c: (c.asked.scope, c.request.name, c.key), _content),
     Stage(latest_turn, lambda c: c.asked.scope, lambda tool: tool.scope),
     Stage(latest_open, lambda c: (c.request.name, c.key), _content_anywhere),
-    Stage(latest_turn, lambda c: "", lambda tool: ""),
+    Stage(latest_turn, _any, _any),
     Stage(after_failure, lambda c: (c.asked.scope, c.request.name, c.key), _content, again=True),
 )
 """How executions find their requests; earlier stages go first."""

@@ -3,17 +3,17 @@
 1. A model span inside a model span, no tool or agent between them, is the same call unless their
    response ids, or else their token counts, say otherwise. A model span that holds several model
    calls, or one that is not its own, is a wrapper: the inner ones are the calls.
-2. A tool span inside a tool span of the same name (or where one of the two lost its name) is the same
-   call unless their call ids or the values of their arguments say otherwise. Different names are
-   never one call. Of several such spans inside one, the last is the same call, those before it are
-   tries.
+2. A tool span inside a tool span of the same name (or where one of the two lost its name) is the
+   same call unless their call ids or the values of their arguments say otherwise. Different names
+   are never one call. Of several such spans inside one, the last is the same call, those before it
+   are tries.
 3. Two model spans side by side in time, by different instrumentors, with one response id are one
    call; so are two tool spans with one call id and one name.
-4. The innermost span gives the times and wins each field; what it lacks comes from the next one out.
-   Of more than `LAYERS` spans around it the nearest and the outermost count.
-5. No call at all: ADK's `(merged tools)` span, which repeats the calls of a batch; and a finished model
-   span without messages, tokens, finish reason or error in a run whose other model spans have them
-   (a client's preparation).
+4. The innermost span gives the times and wins each field; what it lacks comes from the next one
+   out. Of more than `LAYERS` spans around it the nearest and the outermost count.
+5. No call at all: ADK's `(merged tools)` span, which repeats the calls of a batch; and a finished
+   model span without messages, tokens, finish reason or error in a run whose other model spans have
+   them (a client's preparation).
 """
 
 from __future__ import annotations
@@ -32,14 +32,7 @@ SYNTHETIC_TOOLS: Final = ("(merged tools)", "(merged)")
 """Names of Google ADK's span that stands for a batch of calls (google-adk 2.13)."""
 LAYERS: Final = 8
 """Spans around the innermost one that fields are taken from."""
-_EVIDENCE: Final = (
-    "output",
-    "input",
-    "tokens_in",
-    "tokens_out",
-    "finish_reasons",
-    "model_answered",
-)
+_EVIDENCE: Final = ("output", "input", "tokens_in", "tokens_out", "finish_reasons")
 
 
 @dataclass(frozen=True)
@@ -102,7 +95,7 @@ def _hollow(columns: SpanColumns, steps: Mask, run: Ints) -> Mask:
     said = np.zeros_like(models)
     for name in _EVIDENCE:
         said |= columns.recorded(name)
-    hollow = models & ~said & ~columns.failed & (columns.end != NEVER)
+    hollow: Mask = models & ~said & ~columns.failed & (columns.end != NEVER)
     if hollow.any():
         hollow &= np.isin(run, np.unique(run[models & said]))
     return hollow

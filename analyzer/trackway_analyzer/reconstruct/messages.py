@@ -16,7 +16,7 @@ from trackway_analyzer.model import NOT_RECORDED, JsonValue, NotRecorded
 
 CALL_MARK: Final = '"tool_call'
 """A text without it holds neither call nor answer."""
-_ASSISTANT: Final = frozenset(["assistant", "model", "ai", None])
+ASSISTANT: Final = frozenset(["assistant", "model", "ai", None])
 _CACHED_LENGTH: Final = 8192
 
 
@@ -82,7 +82,7 @@ def _items(messages: JsonValue) -> list[Item]:
 def _item(role: Any, part: dict[str, JsonValue]) -> Item | None:
     kind = part.get("type")
     if kind == "tool_call":
-        if role not in _ASSISTANT:
+        if role not in ASSISTANT:
             return None
         return Request(_text(part.get("id")), _text(part.get("name")), _given(part, "arguments"))
     if kind == "tool_call_response":
@@ -96,10 +96,10 @@ def _item(role: Any, part: dict[str, JsonValue]) -> Item | None:
 
 
 def _given(part: dict[str, JsonValue], *keys: str) -> JsonValue | NotRecorded:
-    """Return the first of these keys; a text that is JSON becomes its value."""
+    """Return the first of these that is there; a text that is JSON becomes its value."""
     for key in keys:
-        if key in part:
-            value = part[key]
+        value = part.get(key)
+        if value is not None:
             return parsed(value) if isinstance(value, str) else value
     return NOT_RECORDED
 

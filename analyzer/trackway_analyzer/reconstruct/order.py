@@ -1,12 +1,12 @@
 """In which order did the steps happen?
 
-1. Causes come first: a step before the steps inside it, a model turn before the calls it asked for, a
-   call before the model step that read its result, a linked step before the step that links to it.
+1. Causes come first: a step before the steps inside it, a model turn before the calls it asked for,
+   a call before the model step that read its result, a linked step before the one that links to it.
 2. Then the logical clock of the recorder, within one process; then time.
 3. Calls that one model turn asked for are a group without order, however they ran. Their places go
    by the order of the request.
-4. Where no output of the agent's models is recorded, tools of one parent that all overlap in time are
-   a group.
+4. Where no output of the agent's models is recorded, tools of one parent that all overlap in time
+   are a group.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Which agent does a step belong to, and through which agents was it reached?
 
 1. A step's agent is the one that its span names, else the nearest agent span's name above it.
-2. The path holds the names of the agent spans above it from the outermost, with `/` between; an agent
-   inside one of its own name is the same agent and is not repeated. A path longer than `LONGEST`
-   keeps its first names.
+2. The path holds the names of the agent spans above it from the outermost, with `/` between; an
+   agent inside one of its own name is the same agent and is not repeated. A path longer than
+   `LONGEST` keeps its first names.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def paths_of(columns: SpanColumns, tree: Tree) -> Paths:
         outer, code = int(above[row]), int(own[row])
         base = int(path_of[outer]) if outer != NONE else NONE
         inherited = int(name_of[outer]) if outer != NONE else NONE
-        if code == NONE or code == inherited or (base != NONE and paths[base][1] >= LONGEST):
+        longest = base != NONE and paths[base][1] >= LONGEST
+        if code in (NONE, inherited) or longest:
             path_of[row], name_of[row] = base, inherited if code == NONE else code
             continue
         if (base, code) not in known:

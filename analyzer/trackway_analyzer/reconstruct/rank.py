@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from trackway_analyzer.reconstruct.columns import NONE, Ints, Mask, SpanColumns
-from trackway_analyzer.reconstruct.tree import Tree, depth
+from trackway_analyzer.reconstruct.tree import Tree, depth, summed
 
 TOLERANCE: Final = 1_000_000
 """ns; clocks with millisecond ticks round a child before its parent."""
@@ -71,11 +71,4 @@ def _moved(columns: SpanColumns, tree: Tree) -> tuple[Ints, Ints]:
         return start, skewed
     move = np.zeros(len(columns), dtype=np.int64)
     move[skewed] = start[tree.parent[skewed]] - start[skewed]
-    above = tree.parent.copy()
-    rows = np.flatnonzero(above != NONE)
-    while len(rows):
-        at = above[rows]
-        move[rows] += move[at]
-        above[rows] = above[at]
-        rows = rows[above[rows] != NONE]
-    return start + move, skewed
+    return start + summed(tree.parent, move), skewed

@@ -1,7 +1,7 @@
 """Which tool step carried out which request?
 
-1. By call id first. An id that a run uses twice: each execution belongs to the latest request before
-   it that is still open. A further execution of a request is another try of it.
+1. By call id first. An id that a run uses twice: each execution belongs to the latest request
+   before it that is still open. A further execution of a request is another try of it.
 2. What is left, by name and arguments among the requests of the same agent, the latest turn first;
    then by name alone among the requests of that agent's latest turn; then the same over the whole
    run. Such a join is `id_inferred`. The name is the one that the model saw (`tool_alias`).

@@ -1,6 +1,7 @@
 """The runs table: one row a run, summed and picked from its spans and steps.
 
-1. Identity (session, task, variant, …) is what a head of the run says, else the first span that does.
+1. Identity (session, task, variant, …) is what a head of the run says, else the first span that
+   does.
 2. Tokens and cost are summed over the steps; an agent span repeats its models' tokens. Only a run
    without a model step takes them from its first head. A sum of nothing recorded is null.
 3. `tools` are the executed tools in order; `retries` counts steps that are a further attempt.
@@ -147,13 +148,7 @@ def _sum(values: pa.Array, of: Ints, spare: pa.Array, spare_of: Ints, count: int
     known = np.zeros(count, dtype=bool)
     for array, runs in ((values, of), (spare, spare_of)):
         there = array.is_valid().to_numpy(zero_copy_only=False) & ~known[runs]
-        np.add.at(
-            totals,
-            runs[there],
-            array.drop_null().to_numpy()[: there.sum()]
-            if there.all()
-            else array.filter(pa.array(there)).to_numpy(),
-        )
+        np.add.at(totals, runs[there], array.filter(pa.array(there)).to_numpy())
         known[runs[there]] = True
     return pa.array(totals, mask=~known)
 

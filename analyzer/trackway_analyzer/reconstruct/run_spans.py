@@ -1,13 +1,14 @@
 """What a run's own spans say: what it was asked, what it said last, how it was judged.
 
-1. The heads of a run are its agent and workflow spans below no other: one as a rule, one a trace in a
-   conversation or a resumed run.
+1. The heads of a run are its agent and workflow spans below no other: one as a rule, one a trace in
+   a conversation or a resumed run.
 2. What `trackway.*` attributes of the run say stands, of several spans the last word.
 3. Input: what the heads recorded, each text once; else what users said to the models that run in no
    tool. Messages count as their users' texts.
-4. Final text: what the head that ended last recorded as its output; else what a model that runs in no
-   tool said last without asking for a call. Output that is a JSON object is an answer only if nothing
-   else is there: frameworks record their whole state as output.
+4. Final text: what the head that ended last recorded as its output; else what a model that runs in
+   no tool said last without asking for a call. Of a dialogue, what the assistant said at its end.
+   Output that is a JSON object is an answer only if nothing else is there: frameworks record their
+   whole state as output.
 5. Error: that of the head that ended last.
 """
 
@@ -26,7 +27,7 @@ from trackway_analyzer.json_text import canonical, parsed
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.reconstruct.columns import LLM, NONE, TOOL, Ints, SpanColumns
 from trackway_analyzer.reconstruct.drafts import Drafts
-from trackway_analyzer.reconstruct.messages import Messages, Request, Text
+from trackway_analyzer.reconstruct.messages import ASSISTANT, Item, Messages, Request, Text
 
 _MARK: Final = '"trackway.'
 
@@ -102,7 +103,7 @@ def _read_heads(
         last = number not in ended or end[row] >= ended[number]
         if answers and last:
             span.final_text = answers[-1]
-        elif said is not None and said != "null" and not answers:
+        elif said is not None and said != "null" and not messages.read(said):
             weak[number] = said
         if last:
             ended[number] = int(end[row])
@@ -124,13 +125,26 @@ def _texts(
         return
     items = messages.read(value)
     if items:
-        wanted = [i.text for i in items if isinstance(i, Text) and (i.role == "user") is user]
-        yield from wanted
+        yield from _user_texts(items) if user else _last_words(items)
     elif value[:1] == '"':
         plain = parsed(value)
         yield plain if isinstance(plain, str) else value
     elif value[:1] not in "{[":
         yield value
+
+
+def _user_texts(items: list[Item]) -> list[str]:
+    return [item.text for item in items if isinstance(item, Text) and item.role == "user"]
+
+
+def _last_words(items: list[Item]) -> list[str]:
+    """Return what the assistant said at the very end, after every call and answer."""
+    words: list[str] = []
+    for item in reversed(items):
+        if not isinstance(item, Text) or item.role not in ASSISTANT:
+            break
+        words.append(item.text)
+    return ["\n".join(reversed(words))] if words else []
 
 
 def _read_models(drafts: Drafts, spans: list[RunSpans], messages: Messages) -> None:
@@ -148,23 +162,16 @@ def _read_models(drafts: Drafts, spans: list[RunSpans], messages: Messages) -> N
     for entry, output in zip(reversed(answering.tolist()), reversed(outputs), strict=True):
         span = spans[int(drafts.run[entry])]
         if span.final_text is None and output is not None:
-            span.final_text = _answer(messages, output)
+            items = messages.read(output)
+            asks = any(isinstance(item, Request) for item in items)
+            span.final_text = None if asks else next(iter(_last_words(items)), None)
     told = models[unasked[drafts.run[models]]]
     asked: dict[int, dict[str, None]] = defaultdict(dict)
     for entry, text in zip(told.tolist(), drafts.texts("input", told).to_pylist(), strict=True):
-        for item in messages.read(text) if text is not None else ():
-            if isinstance(item, Text) and item.role == "user":
-                asked[int(drafts.run[entry])][item.text] = None
+        for said in _user_texts(messages.read(text)) if text is not None else ():
+            asked[int(drafts.run[entry])][said] = None
     for number, texts in asked.items():
         spans[number].input = "\n".join(texts)
-
-
-def _answer(messages: Messages, output: str) -> str | None:
-    items = messages.read(output)
-    if any(isinstance(item, Request) for item in items):
-        return None
-    texts = [item.text for item in items if isinstance(item, Text)]
-    return "\n".join(texts) or None
 
 
 def column_value(name: str, attributes: dict[str, JsonValue]) -> Any:

@@ -1,7 +1,7 @@
 """Which run does a span belong to?
 
-1. Spans with a run id are of that run. A span without one joins the run of its nearest ancestor that
-   has one, else the only run of its trace.
+1. Spans with a run id are of that run. A span without one joins the run of its nearest ancestor
+   that has one, else the only run of its trace.
 2. Without run ids, a trace is a run. Several root agents in it are several runs, named
    `trace_id/span_id of the root`. A root agent is the topmost span above an agent that an agent's
    instrumentor wrote: what one instrumentor put under one span is one execution. Where a parent is
@@ -9,7 +9,8 @@
 3. By session, all traces of one session id are one run, named after it. A span without the id joins
    the session of its nearest ancestor, else the only session of its trace.
 4. No run without activity: there must be a model or tool call, an agent or workflow span, or a run
-   id. An instrumentor's `create_agent` trace is no run; an agent that died before its first call is.
+   id. An instrumentor's `create_agent` trace is no run; an agent that died before its first call
+   is.
 5. A model call beside the agents of a trace, below none of them, is somebody else's (a judge, a
    simulated user): it is `outside`.
 """
@@ -66,7 +67,8 @@ class _Claims:
 
     @property
     def unclaimed(self) -> Mask:
-        return self.key == NONE
+        free: Mask = self.key == NONE
+        return free
 
     def take(self, codes: Ints, name: Callable[[int], str]) -> None:
         """Claim the free rows that have a code; `name` gives a code's run id."""

@@ -93,11 +93,16 @@ def topmost(parent: Ints) -> Ints:
 
 def depth(parent: Ints) -> Ints:
     """Return how many ancestors each row has."""
-    above, steps = parent.copy(), (parent != NONE).astype(np.int64)
+    return summed(parent, parent != NONE)
+
+
+def summed(parent: Ints, values: Ints | Mask) -> Ints:
+    """Return for each row the sum of its own value and those of its ancestors."""
+    above, total = parent.copy(), values.astype(np.int64)
     rows = np.flatnonzero(above != NONE)
     while len(rows):
         at = above[rows]
-        steps[rows] += steps[at]
+        total[rows] += total[at]
         above[rows] = above[at]
         rows = rows[above[rows] != NONE]
-    return steps
+    return total
