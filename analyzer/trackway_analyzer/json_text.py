@@ -25,8 +25,8 @@ MAX_PARSED: Final = 64 * 1024 * 1024
 """Longest text that is looked into, in characters."""
 MAX_LITERAL: Final = 64 * 1024
 """Longest text that is tried as a Python literal."""
-MAX_DEPTH: Final = 200
-"""Deepest nesting that is written."""
+MAX_DEPTH: Final = 250
+"""Deepest nesting that is written, give or take the four levels more that orjson allows."""
 
 _OPENERS = frozenset('{["-0123456789tfnNI')
 _DIGITS_TO_ZERO = bytes(0x30 if 0x30 <= code <= 0x39 else 0x20 for code in range(256))
@@ -86,9 +86,19 @@ def parsed_literal(text: str) -> JsonValue:
 def canonical(value: JsonValue) -> str:
     """Write a value with sorted keys and no spaces. Raises UnencodableError."""
     try:
-        return _encode_sorted(value)
+        text = _encode_sorted(value)
     except (TypeError, ValueError, RecursionError):
         return _encode_sorted(plain(value))
+    if text.count("[") + text.count("{") > MAX_DEPTH:
+        _refuse_deep(value)
+    return text
+
+
+def _refuse_deep(value: JsonValue) -> None:
+    try:
+        orjson.dumps(value)  # refuses what is nested deeper than 254
+    except TypeError:
+        plain(value)
 
 
 def compact(value: JsonValue) -> str:

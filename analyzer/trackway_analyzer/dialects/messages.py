@@ -70,7 +70,7 @@ def canonical_messages(value: JsonValue, role: str) -> list[Message] | None:
         return [{"role": role, "parts": [text_part(value)]}] if value else None
     if isinstance(value, dict) and isinstance(value.get("prompts"), list):
         value = value["prompts"]
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+    if isinstance(value, list) and all(item and isinstance(item, str) for item in value):
         value = [{"role": role, "content": item} for item in value]
     found: list[Message] = []
     for message in _walk(value, role, 0):
@@ -125,7 +125,7 @@ def _walk(value: JsonValue, role: str, depth: int) -> Iterator[Message]:
     if isinstance(instruction, str) and instruction:
         yield _assembled("system", [text_part(instruction)])
     if isinstance(value.get("prompt"), str):
-        yield _assembled(role, [text_part(value["prompt"])])
+        yield _assembled(role, list(parts_of([value["prompt"]])))
         return
     for name in _LISTS:
         inner = value.get(name)
