@@ -1,21 +1,41 @@
 """Step-sequence assertions, the rule set and policies."""
 
+from trackway_analyzer.rules.budgets import Budget
+from trackway_analyzer.rules.claims import Claim
+from trackway_analyzer.rules.finding import Finding, Layer, Severity, State
+from trackway_analyzer.rules.grounding import Grounded
+from trackway_analyzer.rules.located import PolicyError
 from trackway_analyzer.rules.pattern import StepSpec
+from trackway_analyzer.rules.policy import Policy
 from trackway_analyzer.rules.rule import InsufficientEvidenceError, Rule, RuleViolationError
+from trackway_analyzer.rules.safety import Allowed, Forbidden
 from trackway_analyzer.rules.sequence import (
     Sequence,
     StepSequenceError,
     UnknownKindWarning,
     assert_step_sequence,
 )
+from trackway_analyzer.rules.temporal import Before
 from trackway_analyzer.rules.tools import EntitySpec, ToolSpec
 
 __all__ = [
+    "Allowed",
+    "Before",
+    "Budget",
+    "Claim",
     "EntitySpec",
+    "Finding",
+    "Forbidden",
+    "Grounded",
     "InsufficientEvidenceError",
+    "Layer",
+    "Policy",
+    "PolicyError",
     "Rule",
     "RuleViolationError",
     "Sequence",
+    "Severity",
+    "State",
     "StepSequenceError",
     "StepSpec",
     "ToolSpec",

@@ -95,7 +95,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Claimed:
     """A claim: the sentence and what the pattern's named groups caught."""
 
     sentence: Sentence
@@ -119,11 +119,11 @@ def _sentence(raw: str) -> Iterator[Sentence]:
         yield Sentence(text)
 
 
-def claims(text: str, pattern: str | re.Pattern[str]) -> list[Said]:
+def claims(text: str, pattern: str | re.Pattern[str]) -> list[Claimed]:
     """Claims of a text: matches of a pattern, in any case, that their clause does not take back."""
     expression = compiled_pattern(pattern) if isinstance(pattern, str) else pattern
     return [
-        Said(sentence, {k: v for k, v in match.groupdict().items() if v is not None})
+        Claimed(sentence, {k: v for k, v in match.groupdict().items() if v is not None})
         for sentence in sentences(text)
         for match in expression.finditer(sentence.text)
         if match.group() and is_claim(sentence.text, *match.span())
@@ -174,6 +174,11 @@ def as_number(text: object) -> Decimal | None:
         return Decimal(_normal(found[0]))
     except InvalidOperation:
         return None
+
+
+def numbers_in(text: str) -> list[Decimal]:
+    """All numbers of a text."""
+    return [n for digits in _NUMBER.findall(text) if (n := as_number(digits)) is not None]
 
 
 def _normal(digits: str) -> str:

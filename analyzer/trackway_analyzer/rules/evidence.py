@@ -20,13 +20,14 @@ fail; its `status` is that of what it found.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -46,7 +47,32 @@ OPERATION_ARGUMENTS: Final = ("operation_id", "idempotency_key")
 NOT_RECORDED_GAP: Final = "not_recorded"
 """Name for a value that is not there although no gap says why."""
 
+T = TypeVar("T")
+Flags = npt.NDArray[np.bool_]
 _BLANK: Final = ToolSpec()
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """A dictionary column: -1 where nothing was recorded."""
+
+    codes: Ints
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: pa.Table, column: str) -> Codes:
+        """Read the codes of a column."""
+        values = table.column(column).combine_chunks()
+        codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        return cls(codes, tuple(values.dictionary.to_pylist()))
+
+    def code(self, name: str) -> int:
+        """The code of a name; -2: no row has it."""
+        return self.names.index(name) if name in self.names else -2
+
+    def name(self, code: int) -> str | None:
+        """The name of a code."""
+        return None if code < 0 else self.names[code]
 
 
 @dataclass(frozen=True)
@@ -149,6 +175,37 @@ class Evidence:
         values: list[Any] = self.batch.steps.column(name).to_pylist()
         return values
 
+    def codes(self, column: str) -> Codes:
+        """A dictionary column of `steps` as small integers."""
+        return self.memo(("codes", column), partial(Codes.of, self.batch.steps, column))
+
+    def is_operation(self, operation: Operation) -> Flags:
+        """Which rows have this operation."""
+        found = self.codes("operation")
+        flags: Flags = found.codes == found.code(operation)
+        return flags
+
+    @cached_property
+    def operation_of(self) -> list[str]:
+        """Operation of each row."""
+        return self._column("operation")
+
+    @cached_property
+    def inputs(self) -> list[str | None]:
+        """What each row was given: the messages of a model call."""
+        return self._column("input")
+
+    @cached_property
+    def _memos(self) -> dict[Hashable, Any]:
+        return {}
+
+    def memo(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Make something once for this evidence."""
+        if key not in self._memos:
+            self._memos[key] = make()
+        made: T = self._memos[key]
+        return made
+
     @cached_property
     def is_call(self) -> list[bool]:
         """Whether the row is a tool call that was executed: what sequence rules look at."""
@@ -162,6 +219,14 @@ class Evidence:
         """Rows of the executed tool calls of a run, in order."""
         first, last = self.batch.bounds(ordinal)
         return [row for row in range(first, last) if self.is_call[row]]
+
+    def rows(self, tool: str) -> dict[int, list[int]]:
+        """Rows of the executed calls of a tool, by run."""
+        by_run: dict[int, list[int]] = {}
+        for row in _rows(self.batch, tool):
+            if self.is_call[row]:
+                by_run.setdefault(self.run[row], []).append(row)
+        return by_run
 
     def position(self, row: int) -> int:
         """Position of a row in its run."""
@@ -264,6 +329,11 @@ class Evidence:
                 for gap in self.gaps.get(self.run[row], ())
             )
         return Hidden(GapName.TRUNCATED_VALUE, position) if cut else None
+
+    def why_not_recorded(self, run: int) -> Hidden:
+        """What hides a value of the run as a whole."""
+        off = any(gap.name == GapName.CONTENT_OFF for gap in self.gaps.get(run, ()))
+        return Hidden(GapName.CONTENT_OFF if off else NOT_RECORDED_GAP)
 
     def text(self, ordinal: int, column: str) -> str | None:
         """A text column of a run: `input`, `final_text`."""

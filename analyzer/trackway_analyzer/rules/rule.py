@@ -60,23 +60,38 @@ class Rule(ABC):
     """Name of the Declare template that means the same, where one exists."""
     violation: ClassVar[type[RuleViolationError]] = RuleViolationError
 
+    short: ClassVar[tuple[str, ...]] = ()
+    """Fields that a list in a policy file fills; one field: the whole value fills it."""
+
     @property
     def key(self) -> str:
         """The rule's name in a policy file: its class in snake case."""
-        return re.sub(r"(?<!^)(?=[A-Z])", "_", type(self).__name__).lower()
+        return key_of(type(self))
 
     @property
     def title(self) -> str:
         """How a report names this rule."""
         return self.key
 
-    def tools(self) -> Tools:
+    def declares(self) -> Tools:
         """What the rule itself declares of tools."""
         return {}
 
+    def companions(self) -> tuple[Rule, ...]:
+        """Further rules that a policy brings along with this one."""
+        return ()
+
+    def requires(self) -> frozenset[str]:
+        """Tools without which no run keeps the rule."""
+        return frozenset()
+
+    def contradicts(self, other: Rule) -> str | None:  # noqa: ARG002
+        """Why no run could keep both rules; None: some could."""
+        return None
+
     def evidence(self, batch: RunBatch | Evidence) -> Evidence:
         """Settle a batch by what the rule declares; evidence is settled already."""
-        return Evidence.of(batch, self.tools())
+        return Evidence.of(batch, self.declares())
 
     @abstractmethod
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
@@ -107,7 +122,7 @@ class Rule(ABC):
 
     def assert_holds(self, trajectory: Trajectory | Records, *, tools: Tools | None = None) -> None:
         """Raise where the rule does not hold on one trajectory or plain list of records."""
-        self.assert_holds_on(evidence_of(trajectory, merged_tools(self.tools(), tools or {})))
+        self.assert_holds_on(evidence_of(trajectory, merged_tools(self.declares(), tools or {})))
 
     def assert_holds_on(self, evidence: Evidence) -> None:
         """Raise where the rule does not hold on the one run of settled evidence."""
@@ -122,6 +137,11 @@ def evidence_of(trajectory: Trajectory | Records, tools: Tools | None = None) ->
     """Evidence of one trajectory, as a batch of one."""
     view = as_trajectory(trajectory)
     return Evidence.of(view.batch.take([view.ordinal]), tools)
+
+
+def key_of(cls: type[Rule]) -> str:
+    """Name of a rule in a policy file: the class in snake case."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
 
 def _span_id(evidence: Evidence, result: Result) -> str | None:

@@ -12,6 +12,7 @@ from typing import Final
 
 from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
 from trackway_analyzer.rules.expression import Because, Hidden, NoSource, Read
+from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.values import ABSENT, Absent, shown, shown_apart
 
 _WHY: Final = {
@@ -45,17 +46,16 @@ def hidden_value(gap: Hidden, what: str) -> str:
     return f"{gap.gap} hides {what}"
 
 
-def hidden_step(gap: Hidden) -> str:
-    """Say that a gap may hide a step."""
-    return f"{gap.gap} may hide it"
-
-
-def undecided(evidence: Evidence, row: int, gap: Hidden) -> str:
-    """Say why a step cannot be judged."""
-    if gap.gap in _WHY:
-        where = "" if gap.position is None else f" of step {gap.position + 1}"
-        return f"{step(evidence, row)} cannot be judged: a value{where} was {_WHY[gap.gap]}"
-    return f"{step(evidence, row)} cannot be judged: {gap.gap} hides what decides"
+def cannot_judge(evidence: Evidence, result: Result, what: str | None = None) -> str:
+    """Say why a result is insufficient: `step 3 refund: amount cannot be judged: a value …`."""
+    gap, at = result.detail["gap"], result.detail.get("at")
+    subject = what or "the run"
+    if result.position is not None:
+        row = int(evidence.batch.offsets[result.run]) + result.position
+        subject = f"{step(evidence, row)}: {what}" if what else step(evidence, row)
+    where = "" if at is None else f" of step {at + 1}"
+    reason = f"a value{where} was {_WHY[gap]}" if gap in _WHY else f"{gap} hides what decides"
+    return f"{subject} cannot be judged: {reason}"
 
 
 def because(evidence: Evidence, reason: Because) -> str:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal
 
@@ -29,7 +29,7 @@ from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import Trajectory
 from trackway_analyzer.records import Records
 from trackway_analyzer.rules.evidence import Evidence
-from trackway_analyzer.rules.finding import Result
+from trackway_analyzer.rules.finding import Result, Severity
 from trackway_analyzer.rules.pattern import Spec, StepSpec, declared, one_of
 from trackway_analyzer.rules.reading import Reading
 from trackway_analyzer.rules.rule import (
@@ -70,15 +70,10 @@ def assert_step_sequence(
     the pattern is wrong.
     """
     rule = Sequence(tuple(pattern), extra)
-    evidence = evidence_of(trajectory, merged_tools(rule.tools(), tools or {}))
+    evidence = evidence_of(trajectory, merged_tools(rule.declares(), tools or {}))
     rule.assert_holds_on(evidence)
     for row in rule.unknown_kinds(evidence, 0):
-        warnings.warn(
-            f"{step(evidence, row)} is no step of the pattern and its kind is unknown: "
-            "allowed as if it read, declare its kind",
-            UnknownKindWarning,
-            stacklevel=2,
-        )
+        warnings.warn(unknown_kind(evidence, row), UnknownKindWarning, stacklevel=2)
 
 
 @dataclass(frozen=True)
@@ -93,6 +88,7 @@ class Sequence(Rule):
 
     declare = "chain of Precedence and Response"
     violation = StepSequenceError
+    short = ("steps",)
 
     def __post_init__(self) -> None:
         one_of(self.extra, EXTRAS, "extra")
@@ -106,9 +102,17 @@ class Sequence(Rule):
         """The steps of the pattern."""
         return tuple(StepSpec.of(spec) for spec in self.steps)
 
-    def tools(self) -> Tools:
+    def declares(self) -> Tools:
         """What the pattern declares."""
         return declared(self.specs)
+
+    def requires(self) -> frozenset[str]:
+        """Tools of the steps that are not optional."""
+        return frozenset(s.tool for s in self.specs if s.tool is not None and not s.optional)
+
+    def companions(self) -> tuple[Rule, ...]:
+        """A warning for extras of unknown kind, where extra reads are allowed."""
+        return (UnknownKind(self),) if self.extra == "reads" else ()
 
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
         """Return one result for each run that does not follow the pattern."""
@@ -137,9 +141,41 @@ class Sequence(Rule):
         """Rows of extra calls that were allowed although their kind is unknown."""
         if self.extra != "reads":
             return []
-        reading = self._reading(evidence, run)
-        taken = {row for _, row in reading.placement.taken}
-        return [r for r in reading.calls if r not in taken and evidence.kind[r] is None]
+        listed = {spec.tool for spec in self.specs}
+        calls = evidence.calls(run)
+        return [r for r in calls if evidence.kind[r] is None and evidence.tool[r] not in listed]
 
     def _reading(self, evidence: Evidence, run: int) -> Reading:
         return Reading(self.specs, self.extra, evidence, run)
+
+
+@dataclass(frozen=True)
+class UnknownKind(Rule):
+    """Every call that a sequence allowed as an extra read has a known kind."""
+
+    sequence: Sequence
+    severity: Severity = field(default=Severity.WARNING, kw_only=True)
+
+    def check(self, batch: RunBatch | Evidence) -> list[Result]:
+        """Return one result for each run with an extra call of unknown kind."""
+        evidence = self.evidence(batch)
+        results = []
+        for run in range(len(evidence)):
+            rows = self.sequence.unknown_kinds(evidence, run)
+            if rows:
+                results.append(violated(run, evidence.position(rows[0])))
+        return results
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        assert result.position is not None
+        row = int(evidence.batch.offsets[result.run]) + result.position
+        return Said(sentence=unknown_kind(evidence, row), got=evidence.tool[row])
+
+
+def unknown_kind(evidence: Evidence, row: int) -> str:
+    """Say that an extra call was allowed although nobody says what it does."""
+    return (
+        f"{step(evidence, row)} is no step of the pattern and its kind is unknown: allowed as if"
+        " it read, declare its kind"
+    )

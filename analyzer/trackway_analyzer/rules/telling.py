@@ -10,6 +10,7 @@ from trackway_analyzer.rules.expression import Hidden, NoSource, Source, Truth
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.pattern import StepSpec
 from trackway_analyzer.rules.reading import Reading
+from trackway_analyzer.rules.refusal import no_effect
 from trackway_analyzer.rules.rule import Said
 from trackway_analyzer.rules.sentences import (
     at_step,
@@ -201,21 +202,10 @@ class Telling:
         raise AssertionError(f"{name} fits {spec.name} after all")
 
     def _no_effect(self, spec: StepSpec, row: int) -> Said:
-        evidence = self.evidence
-        name = f"{step(evidence, row)} did not take effect"
-        text = evidence.text(self.reading.run, "final_text")
+        text = self.evidence.text(self.reading.run, "final_text")
         claim = action_claim(text, spec.tool) if spec.tool else None
         but = f', but the final text claims it: "{claim}"' if claim else ""
-        error = evidence.error_type[row]
-        if error is not None:
-            return Said(sentence=f"{name}: it raised {error}{but}", got=error)
-        success = spec.success_expression or evidence.spec(evidence.tool[row]).success
-        scope = self.reading.scope(spec, row)
-        if success is not None and not _fulfilled(success.truth(scope)):
-            return Said(sentence=f"{name}: {because(evidence, success.because(scope))}{but}")
-        result = evidence.result(row)
-        reason = _refusal(result.value) if isinstance(result, Source) else ""
-        return Said(sentence=f"{name}{reason}{but}")
+        return Said(sentence=no_effect(self.evidence, row, spec.success_expression) + but)
 
     def _ungrounded(self, spec: StepSpec, row: int, found: Ground) -> Said:
         evidence = self.evidence
@@ -272,15 +262,3 @@ def _fulfilled(truth: Truth) -> bool:
 
 def _json(value: object) -> JsonValue:
     return None if isinstance(value, (Absent, Hidden, NoSource)) else value
-
-
-def _refusal(result: JsonValue) -> str:
-    """The words in which a result says that nothing happened."""
-    if isinstance(result, str):
-        return f": it answered {shown(result)}"
-    if not isinstance(result, dict):
-        return ""
-    for key in ("error", "isError", "ok", "success", "status"):
-        if key in result and (key != "error" or result[key]):
-            return f": {key} {shown(result[key])}"
-    return ""

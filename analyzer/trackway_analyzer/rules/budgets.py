@@ -1,0 +1,233 @@
+"""Did a run stay within its limits?
+
+1. `steps` counts model calls, tool calls, retrievals and waits that were executed, `tool_calls`
+   and `model_calls` their part of it, failed attempts too. `retries` counts attempts after the
+   first.
+2. `tokens` is input and output of the model calls; `cost_usd` what they cost; `seconds` is from
+   the start of the run to its end.
+3. Too much is violated, whatever a gap hides. Within the limit holds only if all was recorded: a
+   model call without tokens or cost, a run without any model call, or a gap that may hide a step,
+   makes it insufficient.
+4. With `agent`, only that agent's steps count; `seconds` is of the run and cannot be limited so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trackway.schema import Operation
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
+from trackway_analyzer.rules.finding import Result, State
+from trackway_analyzer.rules.rule import Rule, Said
+
+Floats = npt.NDArray[np.float64]
+
+_LIMITS: Final = (
+    "steps",
+    "tool_calls",
+    "model_calls",
+    "retries",
+    "tokens",
+    "tokens_in",
+    "tokens_out",
+    "cost_usd",
+    "seconds",
+)
+_ROUNDING: Final = 1e-9
+"""Sums of cents are no exact numbers."""
+_COLUMNS: Final = {
+    "tokens": ("tokens_in", "tokens_out"),
+    "tokens_in": ("tokens_in",),
+    "tokens_out": ("tokens_out",),
+    "cost_usd": ("cost",),
+}
+_UNITS: Final = {
+    "cost_usd": "cost in dollars",
+    "model_calls": "model calls",
+    "tool_calls": "tool calls",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Spent:
+    """What each run spent at least, and whether that is all."""
+
+    least: Floats
+    complete: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget(Rule):
+    """No limit is exceeded."""
+
+    steps: int | None = None
+    tool_calls: int | None = None
+    model_calls: int | None = None
+    retries: int | None = None
+    tokens: int | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    seconds: float | None = None
+    agent: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.limits:
+            raise ValueError(f"a budget needs a limit: {', '.join(_LIMITS)}")
+        for name, limit in self.limits.items():
+            if isinstance(limit, bool) or not isinstance(limit, (int, float)) or limit < 0:
+                raise ValueError(f"the limit of {name} must be a number from 0, found {limit!r}")
+        if self.agent is not None and self.seconds is not None:
+            raise ValueError("seconds are of the run: leave out `agent` or `seconds`")
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The limits that are set."""
+        found = {f.name: getattr(self, f.name) for f in fields(self) if f.name in _LIMITS}
+        return {name: limit for name, limit in found.items() if limit is not None}
+
+    @property
+    def title(self) -> str:
+        """How a report names this rule."""
+        return self.key if self.agent is None else f"{self.key}: {self.agent}"
+
+    def check(self, batch: RunBatch | Evidence) -> list[Result]:
+        """Return one result for each run beyond a limit, or maybe beyond one."""
+        evidence = self.evidence(batch)
+        over: dict[int, dict[str, float]] = {}
+        unsure: dict[int, list[str]] = {}
+        for name, limit in self.limits.items():
+            spent = self._spent(evidence, name)
+            for run in np.flatnonzero(spent.least > limit * (1 + _ROUNDING)):
+                over.setdefault(int(run), {})[name] = _plain(spent.least[run])
+            for run in np.flatnonzero(~spent.complete):
+                unsure.setdefault(int(run), []).append(name)
+        results = [self._over(evidence, run, spent) for run, spent in over.items()]
+        results += [
+            Result(run, State.INSUFFICIENT, None, {"gap": _gap(evidence, run), "limits": names})
+            for run, names in unsure.items()
+            if run not in over
+        ]
+        return sorted(results, key=lambda result: result.run)
+
+    def _over(self, evidence: Evidence, run: int, spent: dict[str, float]) -> Result:
+        positions = [self._crossing(evidence, run, name) for name in spent]
+        known = [position for position in positions if position is not None]
+        return Result(run, State.VIOLATED, min(known, default=None), {"spent": spent})
+
+    def _crossing(self, evidence: Evidence, run: int, name: str) -> int | None:
+        """Position of the step that crossed a limit."""
+        if name == "seconds":
+            return None
+        first, last = evidence.batch.bounds(run)
+        total = np.cumsum(self._amounts(evidence, name)[0][first:last])
+        return int(np.argmax(total > self.limits[name] * (1 + _ROUNDING)))
+
+    def _spent(self, evidence: Evidence, name: str) -> _Spent:
+        hidden = np.zeros(len(evidence), dtype=bool)
+        hidden[[run for run in evidence.gaps if evidence.absence(run)]] = True
+        if name == "seconds":
+            seconds = evidence.batch.runs.column("duration_s").combine_chunks()
+            known = ~_is_null(seconds)
+            return _Spent(pc.fill_null(seconds, 0.0).to_numpy(zero_copy_only=False), known)
+        amounts, unknown = self._amounts(evidence, name)
+        if name in _COLUMNS or name == "model_calls":
+            model = evidence.is_operation(Operation.LLM).astype(np.float64)
+            hidden |= _per_run(evidence, model) == 0
+        return _Spent(_per_run(evidence, amounts), (_per_run(evidence, unknown) == 0) & ~hidden)
+
+    def _amounts(self, evidence: Evidence, name: str) -> tuple[Floats, Floats]:
+        """Of each step, what it spends, and 1 where nobody recorded it."""
+        counted = self._counted(evidence)
+        model = evidence.is_operation(Operation.LLM)
+        steps = evidence.batch.steps
+        if name in _COLUMNS:
+            amount, unknown = np.zeros(len(steps)), np.zeros(len(steps))
+            for column in _COLUMNS[name]:
+                values = steps.column(column).combine_chunks().cast(pa.float64())
+                amount += pc.fill_null(values, 0.0).to_numpy(zero_copy_only=False)
+                unknown += _is_null(values) & model
+            return amount * counted, unknown * counted
+        mask = {
+            "steps": counted,
+            "tool_calls": counted & evidence.is_operation(Operation.TOOL),
+            "model_calls": counted & model,
+            "retries": counted & _retried(steps),
+        }[name]
+        return mask.astype(np.float64), np.zeros(len(steps))
+
+    def _counted(self, evidence: Evidence) -> npt.NDArray[np.bool_]:
+        executed = pc.fill_null(evidence.batch.steps.column("executed"), True)
+        counted: npt.NDArray[np.bool_] = executed.to_numpy().astype(bool)
+        if self.agent is not None:
+            agents = evidence.codes("agent")
+            counted &= agents.codes == agents.code(self.agent)
+        return counted
+
+    def say(self, evidence: Evidence, result: Result) -> Said:  # noqa: ARG002
+        """Make the sentence of one result."""
+        if result.state is State.INSUFFICIENT:
+            gap, units = result.detail["gap"], [_unit(name) for name in result.detail["limits"]]
+            if gap == NOT_RECORDED_GAP:
+                verb = "was" if units == [_unit("cost_usd")] else "were"
+                why = f"{' and '.join(units)} {verb} not recorded"
+            else:
+                why = f"{gap} may hide more"
+            return Said(sentence=f"no limit was seen exceeded, but {why}")
+        spent, limits = result.detail["spent"], self.limits
+        parts = [
+            f"{_amount(value)} {_unit(name)}, allowed {_amount(limits[name])}"
+            for name, value in spent.items()
+        ]
+        who = f"agent {self.agent} spent" if self.agent else "the run took"
+        where = "" if result.position is None else f" (reached at step {result.position + 1})"
+        name = next(iter(spent))
+        return Said(
+            sentence=f"{who} {'; '.join(parts)}{where}", expected=limits[name], got=spent[name]
+        )
+
+
+def _per_run(evidence: Evidence, amounts: Floats) -> Floats:
+    runs = np.repeat(np.arange(len(evidence)), np.diff(evidence.batch.offsets))
+    return np.bincount(runs, weights=amounts, minlength=len(evidence)).astype(np.float64)
+
+
+def _retried(steps: pa.Table) -> npt.NDArray[np.bool_]:
+    again = pc.is_valid(steps.column("retry_of"))
+    later = pc.fill_null(pc.greater(steps.column("attempt"), 1), False)
+    retried: npt.NDArray[np.bool_] = pc.or_(again, later).to_numpy()
+    return retried
+
+
+def _is_null(values: pa.Array) -> npt.NDArray[np.bool_]:
+    nulls: npt.NDArray[np.bool_] = values.is_null().to_numpy(zero_copy_only=False)
+    return nulls
+
+
+def _gap(evidence: Evidence, run: int) -> str:
+    return next((gap.name for gap in evidence.absence(run)), NOT_RECORDED_GAP)
+
+
+def _unit(name: str) -> str:
+    return _UNITS.get(name, name.replace("_in", " in").replace("_out", " out"))
+
+
+def _plain(value: float) -> float:
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def _amount(value: float) -> str:
+    return f"{value:,.6g}" if isinstance(value, float) else f"{value:,}"
+
+
+def limit_names() -> Iterator[str]:
+    """Names of all limits."""
+    yield from _LIMITS

@@ -1,0 +1,174 @@
+"""Is what the final text claims what the run did?
+
+1. `says` is a regular expression, looked for in each sentence of the final text in any case. What
+   counts as a claim stands in `claim_language`: negated, conditional and future forms do not.
+2. Each claim needs an executed call of the tool `needs` that took effect and whose arguments are
+   what the claim's named groups say. A group is compared with the argument of its name, or of the
+   name that `arguments` gives it; numbers as numbers.
+3. Without a claim there is nothing to keep. A final text that was not recorded is insufficient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.rules.claim_language import Claimed, agrees, claims, compiled_pattern
+from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
+from trackway_analyzer.rules.expression import Hidden
+from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.refusal import no_effect
+from trackway_analyzer.rules.rule import Rule, Said, insufficient, violated
+from trackway_analyzer.rules.sentences import at_step, cannot_judge, nearest_name, step
+from trackway_analyzer.rules.values import reader, shown
+
+
+@dataclass(frozen=True)
+class Claim(Rule):
+    """What the final text says was done is done by a call that took effect, with those values."""
+
+    says: str
+    needs: str
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """Argument of each named group that is called otherwise."""
+
+    layer = Layer.OUTCOME
+
+    def __post_init__(self) -> None:
+        groups = compiled_pattern(self.says).groupindex
+        for group, argument in self.arguments.items():
+            reader(argument)
+            if group not in groups:
+                raise ValueError(
+                    f"`arguments` names the group {group!r}, {self.says!r} has {sorted(groups)}"
+                )
+
+    @property
+    def title(self) -> str:
+        """How a report names this rule."""
+        return f"{self.key}: {self.needs}"
+
+    def check(self, batch: RunBatch | Evidence) -> list[Result]:
+        """Return one result for each run whose final text claims what it did not do."""
+        evidence = self.evidence(batch)
+        texts = evidence.batch.runs.column("final_text")
+        rows = evidence.rows(self.needs)
+        results = [_no_text(evidence, run) for run in _nulls(texts)]
+        for run, text in _candidates(texts, self.says):
+            claimed = evidence.memo(("claims", self.says, text), partial(claims, text, self.says))
+            result = self._judge(evidence, run, claimed, rows.get(run, []))
+            if result is not None:
+                results.append(result)
+        return sorted(results, key=lambda result: result.run)
+
+    def _judge(
+        self, evidence: Evidence, run: int, claimed: list[Claimed], rows: list[int]
+    ) -> Result | None:
+        unknown: Result | None = None
+        for index, claim in enumerate(claimed):
+            truths = [self._backs(evidence, row, claim) for row in rows]
+            if True in truths:
+                continue
+            hidden = next((t for t in truths if isinstance(t, Hidden)), None)
+            hidden = hidden or evidence.hides_step(run)
+            if hidden is None:
+                position = self._position(evidence, rows)
+                return violated(run, position, claim=index)
+            unknown = unknown or insufficient(run, hidden.gap, hidden.position, claim=index)
+        return unknown
+
+    def _backs(self, evidence: Evidence, row: int, claim: Claimed) -> bool | Hidden:
+        """Whether a call is what the claim speaks of."""
+        ok = evidence.ok[row]
+        if ok is False:
+            return False
+        mismatch = self._mismatch(evidence, row, claim)
+        if isinstance(mismatch, Hidden):
+            return mismatch
+        if mismatch is not None:
+            return False
+        return True if ok else Hidden(NOT_RECORDED_GAP, evidence.position(row))
+
+    def _mismatch(
+        self, evidence: Evidence, row: int, claim: Claimed
+    ) -> tuple[str, str, Any] | Hidden | None:
+        """The first group that an argument contradicts: (argument, said, value)."""
+        hidden: Hidden | None = None
+        for group, said in claim.groups.items():
+            path = self.arguments.get(group, group)
+            source = evidence.arguments(row)
+            if isinstance(source, Hidden):
+                hidden = hidden or source
+                continue
+            values = reader(path)(source.value)
+            if not values and source.cut:
+                hidden = hidden or source.cut
+            elif not any(agrees(said, value) for value in values):
+                return path, said, values[0] if values else None
+        return hidden
+
+    @staticmethod
+    def _position(evidence: Evidence, rows: list[int]) -> int | None:
+        return evidence.position(rows[-1]) if rows else None
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        if result.detail.get("what") == "text":
+            return Said(sentence="the final text was not recorded: nobody knows what it claims")
+        text = evidence.text(result.run, "final_text") or ""
+        claim = claims(text, self.says)[result.detail["claim"]]
+        quote = f'the final text claims "{claim.sentence.quote}"'
+        if "gap" in result.detail:
+            return Said(sentence=f"{quote}, which {cannot_judge(evidence, result, self.needs)}")
+        rows = evidence.rows(self.needs).get(result.run, [])
+        if not rows:
+            return self._never(evidence, result.run, quote)
+        done = [row for row in rows if evidence.ok[row] is not False]
+        if not done:
+            return Said(
+                sentence=f"{quote}, but {no_effect(evidence, rows[-1])}", expected=self.needs
+            )
+        row = done[-1]
+        mismatch = self._mismatch(evidence, row, claim)
+        assert isinstance(mismatch, tuple)
+        name, said, value = mismatch
+        return Said(
+            sentence=f"{quote}, but {step(evidence, row)} had {name} {shown(value)}, not {said}",
+            expected=said,
+            got=value,
+            nearest=at_step(evidence, row),
+        )
+
+    def _never(self, evidence: Evidence, run: int, quote: str) -> Said:
+        calls = evidence.calls(run)
+        near = nearest_name(self.needs, [name for c in calls if (name := evidence.tool[c])])
+        where = next((at_step(evidence, c) for c in calls if evidence.tool[c] == near), None)
+        sentence = f"{quote}, but {self.needs} was never recorded"
+        if near is not None:
+            sentence += f"; nearest: {where}"
+        return Said(sentence=sentence, expected=self.needs, nearest=where)
+
+
+def _no_text(evidence: Evidence, run: int) -> Result:
+    return insufficient(run, evidence.why_not_recorded(run).gap, what="text")
+
+
+def _nulls(texts: pa.ChunkedArray) -> list[int]:
+    rows: list[int] = pc.indices_nonzero(pc.is_null(texts)).to_pylist()
+    return rows
+
+
+def _candidates(texts: pa.ChunkedArray, pattern: str) -> list[tuple[int, str]]:
+    """Runs whose text may match, with the text. RE2 sorts most out where it knows the pattern."""
+    try:
+        hits = pc.match_substring_regex(texts, pattern, ignore_case=True)
+        rows = pc.indices_nonzero(pc.fill_null(hits, False))
+    except pa.ArrowInvalid:  # a pattern with look-around, say
+        rows = pc.indices_nonzero(pc.is_valid(texts))
+    return list(zip(rows.to_pylist(), texts.take(rows).to_pylist(), strict=True))

@@ -1,0 +1,287 @@
+"""Does an argument come from what the agent had seen?
+
+1. A value is grounded if it stands at one of the stated sources before the call: at a path of an
+   earlier successful result of a tool (`lookup_order.id`), anywhere in such a result
+   (`lookup_order`), among the ids that lookups of an entity type returned (`order`), or in the
+   user's input (`input`). Without a source, anywhere in any earlier successful result or the
+   user's input.
+2. A list is grounded if it stands there itself or each of its elements does.
+3. With a `relation`, the value need not stand anywhere: the relation must hold (`amount <=
+   lookup_order.total`).
+4. Every executed call of the tool is looked at, also one that failed. A call without the argument
+   has nothing to ground.
+5. A call of the same model turn grounds nothing: its result was not seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.model import JsonValue, Trajectory
+from trackway_analyzer.records import Records
+from trackway_analyzer.rules.entities import established, subjects
+from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
+from trackway_analyzer.rules.expression import Expression, Hidden, compiled
+from trackway_analyzer.rules.finding import Result
+from trackway_analyzer.rules.rule import (
+    Rule,
+    Said,
+    evidence_of,
+    insufficient,
+    violated,
+    worst,
+)
+from trackway_analyzer.rules.scope import StepScope
+from trackway_analyzer.rules.sentences import at_step, because, cannot_judge, step
+from trackway_analyzer.rules.told import hidden_input, told
+from trackway_analyzer.rules.tools import MUTATE, NOTIFY
+from trackway_analyzer.rules.values import is_number, likeness, members, reader, same, shown
+
+INPUT: Final = "input"
+_SOURCE: Final = re.compile(
+    r"""(?P<name>[^\W\d]\w*|"(?:\\.|[^"\\])*"|'(?:[^'\\])*')(?P<path>.*)\Z"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an argument's value was seen before the call."""
+
+    step: int
+    """Number of the call, from 1."""
+    value: JsonValue
+    source: str
+    """`lookup_order at step 1`, or `the user's input`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    holds: bool | Hidden
+    source: int | None = None
+    """Row that the value came from; None: the user's input."""
+
+
+@dataclass(frozen=True)
+class Grounded(Rule):
+    """Every value of an argument was seen in an earlier successful result or in the input."""
+
+    tool: str
+    argument: str
+    source: str | Sequence[str] | None = None
+    """Tool, tool with path, entity type or `input`; several: any of them."""
+    relation: str | None = None
+    """An expression that the call must fulfil instead."""
+
+    def __post_init__(self) -> None:
+        reader(self.argument)
+        for name in self.sources:
+            _parsed_source(name)
+        if self.relation is not None:
+            compiled(self.relation)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The stated sources."""
+        if self.source is None:
+            return ()
+        return (self.source,) if isinstance(self.source, str) else tuple(self.source)
+
+    @property
+    def title(self) -> str:
+        """How a report names this rule."""
+        return f"{self.key}: {self.tool} {self.argument}"
+
+    @cached_property
+    def _relation(self) -> Expression | None:
+        return None if self.relation is None else compiled(self.relation)
+
+    def check(self, batch: RunBatch | Evidence) -> list[Result]:
+        """Return one result for each run with a value from nowhere."""
+        evidence = self.evidence(batch)
+        found = []
+        for run, rows in evidence.rows(self.tool).items():
+            result = worst([r for row in rows if (r := self._judge(evidence, run, row))])
+            if result is not None:
+                found.append(result)
+        return found
+
+    def provenance(self, trajectory: Trajectory | Records) -> list[Origin]:
+        """Where each value of the argument was seen, call by call."""
+        evidence = evidence_of(trajectory, self.declares())
+        origins = []
+        for row in evidence.rows(self.tool).get(0, ()):
+            values = self._values(evidence, row)
+            for value in [] if isinstance(values, Hidden) else values:
+                seen = self._seen(evidence, row, value)
+                if seen.holds is True:
+                    place = (
+                        "the user's input"
+                        if seen.source is None
+                        else at_step(evidence, seen.source)
+                    )
+                    origins.append(Origin(evidence.position(row) + 1, value, place))
+        return origins
+
+    def _judge(self, evidence: Evidence, run: int, row: int) -> Result | None:
+        position = evidence.position(row)
+        if self._relation is not None:
+            truth = self._relation.truth(StepScope(evidence, row))
+            if isinstance(truth, Hidden):
+                return insufficient(run, truth.gap, position, at=truth.position)
+            return None if truth is True else violated(run, position)
+        values = self._values(evidence, row)
+        if isinstance(values, Hidden):
+            return insufficient(run, values.gap, position, at=values.position)
+        for index, value in enumerate(values):
+            seen = self._seen(evidence, row, value)
+            if isinstance(seen.holds, Hidden):
+                return insufficient(run, seen.holds.gap, position, at=seen.holds.position)
+            if not seen.holds:
+                return violated(run, position, index=index)
+        return None
+
+    def _values(self, evidence: Evidence, row: int) -> list[JsonValue] | Hidden:
+        return subjects(evidence, row, self.argument)
+
+    def _seen(self, evidence: Evidence, row: int, value: JsonValue) -> _Seen:
+        whole = self._seen_whole(evidence, row, value)
+        if whole.holds is True or not isinstance(value, list) or not value:
+            return whole
+        parts = [self._seen_whole(evidence, row, part) for part in value]
+        return min(parts, key=lambda part: (part.holds is True, part.holds is not False))
+
+    def _seen_whole(self, evidence: Evidence, row: int, value: JsonValue) -> _Seen:
+        seen = [_in_source(evidence, row, value, name) for name in self.sources or (None, INPUT)]
+        return max(seen, key=lambda s: (s.holds is True, isinstance(s.holds, Hidden)))
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        assert result.position is not None
+        row = int(evidence.batch.offsets[result.run]) + result.position
+        if "gap" in result.detail:
+            return Said(sentence=cannot_judge(evidence, result, f"{self.argument}'s origin"))
+        if self._relation is not None:
+            reason = self._relation.because(StepScope(evidence, row))
+            return Said(sentence=f"{step(evidence, row)}: {because(evidence, reason)}")
+        values = self._values(evidence, row)
+        assert not isinstance(values, Hidden)
+        value = values[result.detail["index"]]
+        near = self._nearest(evidence, row, value)
+        sentence = (
+            f"{step(evidence, row)}: {self.argument} {shown(value)} {self._came_from_nowhere()}"
+        )
+        return Said(
+            sentence=f"{sentence}; nearest: {near}" if near else sentence, got=value, nearest=near
+        )
+
+    def _came_from_nowhere(self) -> str:
+        if not self.sources:
+            return "stands in no earlier successful result and not in the user's input"
+        words = ["the user's input" if name == INPUT else name for name in self.sources]
+        return f"does not come from {' or '.join(words)}"
+
+    def _nearest(self, evidence: Evidence, row: int, value: JsonValue) -> str | None:
+        seen = [
+            (item, call)
+            for name in self.sources or (None,)
+            if name != INPUT
+            for call in _calls(evidence, row, name)
+            if evidence.earlier(call, row) is True and evidence.answered(call) is True
+            for item in _candidates(evidence, call, name)
+        ]
+        alike = [pair for pair in seen if is_number(pair[0]) == is_number(value)]
+        if not alike:
+            return None
+        item, call = max(alike, key=lambda pair: likeness(pair[0], value))
+        return f"{shown(item)} from {at_step(evidence, call)}"
+
+
+def _parsed_source(text: str) -> tuple[str, str]:
+    """Split `tool.path` into the name and a JSONPath. Raises ValueError."""
+    match = _SOURCE.match(text)
+    if match is None:
+        raise ValueError(f"{text!r}: expected a tool, `tool.path`, an entity type or `input`")
+    name, path = match["name"], match["path"]
+    if name[0] in "\"'":
+        name = name[1:-1]
+    if path and path[0] not in ".[":
+        raise ValueError(f"{text!r}: expected `.name` or `[…]` after the tool, found {path!r}")
+    reader(f"${path}")
+    return name, f"${path}"
+
+
+def _is_type(evidence: Evidence, name: str) -> bool:
+    return name in evidence.entity_types and name not in evidence.tools
+
+
+def _calls(evidence: Evidence, row: int, source: str | None) -> list[int]:
+    """Calls of the run that a source speaks of, other than the call itself."""
+    calls = [call for call in evidence.calls(evidence.run[row]) if call != row]
+    if source is None:
+        return calls
+    name, path = _resolved(evidence, source)
+    if path == "$" and _is_type(evidence, name):
+        return [
+            call
+            for call in calls
+            if evidence.kind[call] not in (MUTATE, NOTIFY)
+            and evidence.spec(evidence.tool[call]).entity.type == name
+        ]
+    return [call for call in calls if evidence.tool[call] == name]
+
+
+def _resolved(evidence: Evidence, source: str) -> tuple[str, str]:
+    """A tool whose name has dots may stand without quotes where it is known."""
+    if source in evidence.tools or source in evidence.entity_types:
+        return source, "$"
+    return _parsed_source(source)
+
+
+def _candidates(evidence: Evidence, call: int, source: str | None) -> list[JsonValue]:
+    """Values that a call offers to a source."""
+    result = evidence.result(call)
+    if source is not None:
+        name, path = _resolved(evidence, source)
+        if path == "$" and _is_type(evidence, name):
+            return list(established(evidence, call).values)
+        if path != "$":
+            return [] if isinstance(result, Hidden) else reader(path)(result.value)
+    return [] if isinstance(result, Hidden) else [v for _, _, v in members(result.value)]
+
+
+def _in_source(evidence: Evidence, row: int, value: JsonValue, source: str | None) -> _Seen:
+    run = evidence.run[row]
+    if source == INPUT:
+        if any(text.holds(value) for text in told(evidence, run, row)):
+            return _Seen(True)
+        return _Seen(hidden_input(evidence, run) or False)
+    hidden: Hidden | None = None
+    for call in reversed(_calls(evidence, row, source)):
+        in_order, answered = evidence.earlier(call, row), evidence.answered(call)
+        if in_order is False or answered is False:
+            continue
+        offered = _offers(evidence, call, source, value)
+        if offered is False:
+            continue
+        if offered is True and in_order is True and answered is True:
+            return _Seen(True, call)
+        unknown = next((x for x in (in_order, offered) if isinstance(x, Hidden)), None)
+        hidden = hidden or unknown or Hidden(NOT_RECORDED_GAP, evidence.position(call))
+    position = evidence.position(row)
+    return _Seen(hidden or evidence.hides_step(run, before=position) or False)
+
+
+def _offers(evidence: Evidence, call: int, source: str | None, value: JsonValue) -> bool | Hidden:
+    offered = _candidates(evidence, call, source)
+    if any(same(item, value) for item in offered):
+        return True
+    result = evidence.result(call)
+    if not isinstance(result, Hidden):
+        return result.cut or False
+    refs = established(evidence, call)  # survive where content is off
+    return result if not refs.values else refs.has(value) or refs.has(str(value))

@@ -1,0 +1,113 @@
+"""A policy: rules, and what they may take for granted of tools.
+
+1. What the policy says of tools and what its sequences say is merged; two kinds for one tool are an
+   error.
+2. Rules that no run could keep together are an error: a tool that is forbidden and required, two
+   tools of which each must come before the other.
+3. `check` settles a batch once and lets every rule look at it. A run that is in no row of the
+   findings keeps all rules.
+4. A sequence that allows extra reads brings a warning of its own for extras of unknown kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.finding import FINDING_SCHEMA, Finding, Result, State, findings_table
+from trackway_analyzer.rules.located import PolicyError
+from trackway_analyzer.rules.policy_file import read_policy
+from trackway_analyzer.rules.rule import Rule
+from trackway_analyzer.rules.tools import Tools, merged_tools
+
+
+class Policy:
+    """Rules that a run must keep. Raises PolicyError where they contradict each other."""
+
+    def __init__(
+        self,
+        *rules: Rule,
+        tools: Tools | None = None,
+        lines: tuple[int, ...] = (),
+        file: str = "policy",
+    ) -> None:
+        self._lines = dict(zip(map(id, rules), lines, strict=False))
+        self._file = file
+        self.rules: tuple[Rule, ...] = tuple(
+            r for rule in rules for r in (rule, *rule.companions())
+        )
+        self.tools: Tools = self._merged(rules, tools or {})
+        self._refuse_contradictions(rules)
+
+    @classmethod
+    def from_yaml(cls, source: str | PathLike[str]) -> Policy:
+        """Read a policy file, or its text. Raises PolicyError with the line."""
+        text, file = _text_of(source)
+        parts = read_policy(text, file)
+        return cls(*parts.rules, tools=parts.tools, lines=parts.lines, file=file)
+
+    def __repr__(self) -> str:
+        return f"Policy({', '.join(rule.title for rule in self.rules)})"
+
+    def check(self, batch: RunBatch) -> pa.Table:
+        """Return the findings of a batch, as `finding.FINDING_SCHEMA`, sorted by run and rule."""
+        evidence = Evidence.of(batch, self.tools)
+        tables = [
+            findings_table(index, rule.check(evidence)) for index, rule in enumerate(self.rules)
+        ]
+        found = pa.concat_tables(tables) if tables else FINDING_SCHEMA.empty_table()
+        return found.unify_dictionaries().sort_by([("run", "ascending"), ("rule", "ascending")])
+
+    def explain(self, batch: RunBatch, row: Mapping[str, Any]) -> Finding:
+        """Return the finding of one row of `check`, given as a dict."""
+        evidence = Evidence.of(batch.take([row["run"]]), self.tools)
+        detail = orjson.loads(row["detail"]) if row["detail"] else {}
+        result = Result(0, State(row["state"]), row["position"], detail)
+        rule: Rule = self.rules[row["rule"]]
+        return rule.explain(evidence, result)
+
+    def findings(self, batch: RunBatch) -> list[Finding]:
+        """All findings of a batch, each with its sentence: for small batches."""
+        return [self.explain(batch, row) for row in self.check(batch).to_pylist()]
+
+    def _merged(self, rules: tuple[Rule, ...], tools: Tools) -> Tools:
+        merged: Tools = tools
+        for rule in rules:
+            try:
+                merged = merged_tools(merged, rule.declares())
+            except ValueError as error:
+                raise self._error(str(error), rule) from error
+        return merged
+
+    def _refuse_contradictions(self, rules: tuple[Rule, ...]) -> None:
+        for first, second in combinations(rules, 2):
+            reason = first.contradicts(second) or second.contradicts(first)
+            if reason is not None:
+                other = self._lines.get(id(first))
+                where = "" if other is None else f" (line {other})"
+                raise self._error(
+                    f"{second.title} contradicts {first.title}{where}: {reason}", second
+                )
+
+    def _error(self, message: str, rule: Rule) -> PolicyError:
+        return PolicyError(message, self._lines.get(id(rule)), self._file)
+
+
+def _text_of(source: str | PathLike[str]) -> tuple[str, str]:
+    if isinstance(source, str) and "\n" in source:
+        return source, "policy"
+    path = Path(source)
+    try:
+        return path.read_text(encoding="utf-8"), str(source)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"no policy file at {path}") from None
+    except UnicodeDecodeError as error:
+        raise PolicyError(f"expected UTF-8 text: {error.reason}", None, str(source)) from error

@@ -1,0 +1,207 @@
+"""A policy file to a policy: what may stand where.
+
+    version: 1
+    tools:
+      lookup_order: {kind: lookup, entity: {type: order, result: $.id}}
+      refund_api.create:
+        kind: mutate
+        entity: {type: order, argument: order_id}
+        success: $.status == "succeeded"
+    rules:
+      - before: [check_policy, refund_api.create]
+        severity: warning
+      - grounded: {tool: refund_api.create, argument: order_id, from: order}
+
+1. A rule's key is its class in snake case; `forbid` is `forbidden`. Its value is a mapping of the
+   fields of the class, or the short form that the class allows.
+2. `severity` may stand beside the rule's key.
+3. Unknown keys, kinds and paths are errors with the line and the nearest valid name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from trackway.schema import StepKind
+from trackway_analyzer.rules.catalogue import ALIASES, RULES
+from trackway_analyzer.rules.expression import compiled
+from trackway_analyzer.rules.finding import Severity
+from trackway_analyzer.rules.located import List, PolicyError, Reader
+from trackway_analyzer.rules.located import Mapping as Located
+from trackway_analyzer.rules.pattern import StepSpec, one_of
+from trackway_analyzer.rules.rule import Rule
+from trackway_analyzer.rules.tools import EntitySpec, ToolSpec
+from trackway_analyzer.rules.values import reader
+
+VERSION: Final = 1
+_TOP: Final = ("version", "tools", "rules")
+_TOOL: Final = ("kind", "entity", "success")
+_ENTITY: Final = ("type", "argument", "result")
+_BESIDE: Final = ("severity",)
+FIELD_NAMES: Final = {"from": "source", "tools": "tool_names"}
+"""Keys of a policy file that Python would not allow, or that read better there."""
+
+
+@dataclass(frozen=True)
+class PolicyParts:
+    """What a policy file says."""
+
+    rules: tuple[Rule, ...]
+    lines: tuple[int, ...]
+    """Line of each rule."""
+    tools: Mapping[str, ToolSpec]
+
+
+def read_policy(text: str, file: str = "policy") -> PolicyParts:
+    """Read the text of a policy file. Raises PolicyError."""
+    return _File(Reader(file)).policy(text)
+
+
+class _File:
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+
+    def policy(self, text: str) -> PolicyParts:
+        top = self.reader.read(text)
+        if not isinstance(top, Located):
+            raise self.reader.error("expected a mapping with version, tools and rules", 1)
+        self.reader.known(top, _TOP)
+        if top.get("version") != VERSION or isinstance(top.get("version"), bool):
+            found = f"found {top['version']!r}" if "version" in top else "found none"
+            raise self.reader.error(
+                f"expected version: {VERSION}, {found}", top.lines.get("version", top.line)
+            )
+        tools = self._tools(top)
+        rules = list(self._rules(top))
+        return PolicyParts(tuple(r for _, r in rules), tuple(line for line, _ in rules), tools)
+
+    def _tools(self, top: Located) -> dict[str, ToolSpec]:
+        declared = top.get("tools") or Located()
+        self._expect(declared, Located, "tools", top.lines.get("tools"))
+        return {name: self._tool(declared, name) for name in declared}
+
+    def _tool(self, declared: Located, name: str) -> ToolSpec:
+        said, line = declared[name], declared.lines[name]
+        self._expect(said, Located, name, line)
+        self.reader.known(said, _TOOL)
+        entity = said.get("entity") or Located()
+        self._expect(entity, Located, "entity", said.lines.get("entity"))
+        self.reader.known(entity, _ENTITY)
+        try:
+            if "kind" in said:
+                one_of(said["kind"], [kind.value for kind in StepKind], "kind")
+            for path in (entity.get("argument"), entity.get("result")):
+                if path is not None:
+                    reader(path)
+            success = said.get("success")
+            return ToolSpec(
+                said.get("kind"),
+                EntitySpec(entity.get("type"), entity.get("argument"), entity.get("result")),
+                None if success is None else compiled(success),
+            )
+        except ValueError as error:
+            raise self.reader.error(f"{name}: {error}", line) from error
+
+    def _rules(self, top: Located) -> Iterator[tuple[int, Rule]]:
+        listed = top.get("rules")
+        if not listed:
+            raise self.reader.error("a policy needs at least one rule", top.lines.get("rules"))
+        self._expect(listed, List, "rules", top.lines["rules"])
+        for item, line in zip(listed, listed.lines, strict=True):
+            self._expect(item, Located, "a rule", line)
+            yield line, self._rule(item)
+
+    def _rule(self, item: Located) -> Rule:
+        keys = [key for key in item if key not in _BESIDE]
+        known = [*RULES, *ALIASES]
+        self.reader.known(item, [*known, *_BESIDE], "rule")
+        if len(keys) != 1:
+            named = " and ".join(keys) or "none"
+            raise self.reader.error(f"expected one rule, found {named}", item.line)
+        key, line = keys[0], item.lines[keys[0]]
+        cls = RULES[ALIASES.get(key, key)]
+        arguments = self._arguments(cls, key, item[key], line)
+        severity = item.get("severity", arguments.pop("severity", None))
+        try:
+            if severity is not None:
+                one_of(severity, [s.value for s in Severity], "severity")
+                arguments["severity"] = Severity(severity)
+            return cls(**arguments)
+        except (ValueError, TypeError) as error:
+            raise self.reader.error(f"{key}: {error}", line) from error
+
+    def _arguments(self, cls: type[Rule], key: str, value: Any, line: int) -> dict[str, Any]:
+        if isinstance(value, Located):
+            return self._fields(cls, value)
+        short = cls.short
+        if not short:
+            names = ", ".join(field_names(cls))
+            raise self.reader.error(f"{key}: expected a mapping of {names}, found {value!r}", line)
+        if len(short) == 1:
+            return {short[0]: self._field(short[0], value)}
+        if not isinstance(value, list) or len(value) != len(short):
+            raise self.reader.error(f"{key}: expected [{', '.join(short)}], found {value!r}", line)
+        return dict(zip(short, value, strict=True))
+
+    def _fields(self, cls: type[Rule], value: Located) -> dict[str, Any]:
+        self.reader.known(value, field_names(cls))
+        missing = [name for name in required_names(cls) if name not in value]
+        if missing:
+            raise self.reader.error(f"expected {' and '.join(missing)}", value.line)
+        return {
+            FIELD_NAMES.get(k, k) if k not in _own(cls) else k: self._field(k, v)
+            for k, v in value.items()
+        }
+
+    def _field(self, name: str, value: Any) -> Any:
+        if name == "steps" and isinstance(value, List):
+            return tuple(
+                self._step(step, line) for step, line in zip(value, value.lines, strict=True)
+            )
+        return plain(value)
+
+    def _step(self, step: Any, line: int) -> StepSpec:
+        try:
+            if isinstance(step, Located):
+                self.reader.known(step, [field.name for field in fields(StepSpec)])
+            return StepSpec.of(step)
+        except PolicyError:
+            raise
+        except (ValueError, TypeError) as error:
+            raise self.reader.error(str(error), line) from error
+
+    def _expect(self, value: Any, kind: type, name: str, line: int | None) -> None:
+        if not isinstance(value, kind):
+            word = "list" if kind is List else "mapping"
+            raise self.reader.error(f"{name}: expected a {word}, found {value!r}", line)
+
+
+def _own(cls: type[Rule]) -> set[str]:
+    return {field.name for field in fields(cls)}
+
+
+def field_names(cls: type[Rule]) -> list[str]:
+    """Keys that the mapping of a rule may have in a policy file."""
+    spelt = {field: key for key, field in FIELD_NAMES.items()}
+    return [spelt.get(field.name, field.name) for field in fields(cls)]
+
+
+def required_names(cls: type[Rule]) -> list[str]:
+    """Keys that the mapping of a rule must have."""
+    from dataclasses import MISSING
+
+    spelt = {field: key for key, field in FIELD_NAMES.items()}
+    return [
+        spelt.get(field.name, field.name)
+        for field in fields(cls)
+        if field.default is MISSING and field.default_factory is MISSING
+    ]
+
+
+def plain(value: Any) -> Any:
+    """The value without its lines."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,37 @@
+"""In which words did a call say that it took no effect?"""
+
+from __future__ import annotations
+
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.expression import Expression, Hidden, Source
+from trackway_analyzer.rules.scope import StepScope
+from trackway_analyzer.rules.sentences import because, step
+from trackway_analyzer.rules.values import shown
+
+
+def no_effect(evidence: Evidence, row: int, success: Expression | None = None) -> str:
+    """Say why a call took no effect: `step 3 refund did not take effect: status "failed"`."""
+    name = f"{step(evidence, row)} did not take effect"
+    error = evidence.error_type[row]
+    if error is not None:
+        return f"{name}: it raised {error}"
+    success = success or evidence.spec(evidence.tool[row]).success
+    if success is not None:
+        scope = StepScope(evidence, row)
+        truth = success.truth(scope)
+        if truth is not True and not isinstance(truth, Hidden):
+            return f"{name}: {because(evidence, success.because(scope))}"
+    result = evidence.result(row)
+    return f"{name}{_refusal(result.value)}" if isinstance(result, Source) else name
+
+
+def _refusal(result: JsonValue) -> str:
+    if isinstance(result, str):
+        return f": it answered {shown(result)}"
+    if not isinstance(result, dict):
+        return ""
+    for key in ("error", "isError", "ok", "success", "status"):
+        if key in result and (key != "error" or result[key]):
+            return f": {key} {shown(result[key])}"
+    return ""

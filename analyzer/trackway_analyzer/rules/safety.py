@@ -1,0 +1,139 @@
+"""What a run must not do, whatever else it does.
+
+1. A tool is named by its name or by the name that the model saw; `*` stands for any characters.
+2. Attempts count: calls that failed, that were denied, and that the model asked for although nobody
+   ran them.
+3. Seen once, it is violated. Not seen, it holds only if no gap may hide a call.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from re import Pattern, compile, escape
+
+import numpy as np
+
+from trackway.schema import Operation
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.rule import Rule, Said, insufficient, violated
+from trackway_analyzer.rules.sentences import step
+
+
+@dataclass(frozen=True)
+class _NamedTools(Rule):
+    """A rule about attempts of tools that it names."""
+
+    tool_names: str | Iterable[str]
+
+    layer = Layer.SAFETY
+    short = ("tool_names",)
+
+    def __post_init__(self) -> None:
+        names = self.tool_names
+        listed = (names,) if isinstance(names, str) else tuple(names)
+        if not listed or not all(isinstance(name, str) and name for name in listed):
+            raise ValueError(f"{self.key} needs names of tools, found {list(listed)}")
+        object.__setattr__(self, "tool_names", listed)
+
+    @cached_property
+    def _pattern(self) -> Pattern[str]:
+        names = (escape(name).replace(r"\*", ".*") for name in self.tool_names)
+        return compile("|".join(f"(?:{name})" for name in names))
+
+    def _names(self, name: str | None) -> bool:
+        return name is not None and self._pattern.fullmatch(name) is not None
+
+    @abstractmethod
+    def _breaks(self, tool: str | None, alias: str | None) -> bool:
+        """Whether an attempt of this tool violates the rule."""
+
+    def check(self, batch: RunBatch | Evidence) -> list[Result]:
+        """Return one result for each run that breaks the rule, or may have behind a gap."""
+        evidence = self.evidence(batch)
+        first: dict[int, int] = {}
+        for row in self._rows(evidence):
+            first.setdefault(evidence.run[row], row)
+        results = [violated(run, evidence.position(row)) for run, row in first.items()]
+        results += [
+            insufficient(run, gap.gap)
+            for run in evidence.gaps
+            if run not in first and (gap := evidence.hides_step(run)) is not None
+        ]
+        return sorted(results, key=lambda result: result.run)
+
+    def _rows(self, evidence: Evidence) -> list[int]:
+        """Rows of attempts that break the rule; decided once per pair of names."""
+        names, alias = evidence.codes("tool"), evidence.codes("tool_alias")
+        is_tool = evidence.is_operation(Operation.TOOL)
+        width = len(alias.names) + 1
+        pairs = (names.codes + 1) * width + alias.codes + 1
+        broken = [
+            pair
+            for pair in np.unique(pairs[is_tool])
+            if self._breaks(names.name(pair // width - 1), alias.name(pair % width - 1))
+        ]
+        rows: list[int] = np.flatnonzero(is_tool & np.isin(pairs, broken)).tolist()
+        return rows
+
+    @property
+    def _listed(self) -> list[JsonValue]:
+        return list(self.tool_names)
+
+
+@dataclass(frozen=True)
+class Forbidden(_NamedTools):
+    """None of these tools is attempted. `Absence` in Declare."""
+
+    declare = "Absence"
+
+    def contradicts(self, other: Rule) -> str | None:
+        """A tool cannot be forbidden and required."""
+        tool = next((tool for tool in other.requires() if self._names(tool)), None)
+        return None if tool is None else f"{tool} is forbidden and required"
+
+    def _breaks(self, tool: str | None, alias: str | None) -> bool:
+        return self._names(tool) or self._names(alias)
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        listed = " or ".join(self.tool_names)
+        if result.position is None:
+            gap = result.detail["gap"]
+            return Said(sentence=f"{listed} was not seen, but {gap} may hide it")
+        return _attempt(evidence, result, "is forbidden")
+
+
+@dataclass(frozen=True)
+class Allowed(_NamedTools):
+    """No other tool than these is attempted."""
+
+    def contradicts(self, other: Rule) -> str | None:
+        """A tool cannot be required and not allowed."""
+        tool = next((tool for tool in other.requires() if not self._names(tool)), None)
+        return None if tool is None else f"{tool} is required and not allowed"
+
+    def _breaks(self, tool: str | None, alias: str | None) -> bool:
+        return not (self._names(tool) or self._names(alias))
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        listed = ", ".join(self.tool_names)
+        if result.position is None:
+            gap = result.detail["gap"]
+            return Said(sentence=f"no other tool than {listed} was seen, but {gap} may hide one")
+        return _attempt(evidence, result, f"is not allowed: only {listed}")
+
+
+def _attempt(evidence: Evidence, result: Result, why: str) -> Said:
+    assert result.position is not None
+    row = int(evidence.batch.offsets[result.run]) + result.position
+    ran = evidence.batch.steps.column("executed")[row].as_py() is not False
+    how = "" if ran and evidence.ok[row] is not False else " (attempted, no effect)"
+    how = how if ran else " (asked for, not executed)"
+    return Said(sentence=f"{step(evidence, row)}{how} {why}", got=evidence.tool[row])

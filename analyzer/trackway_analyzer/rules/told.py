@@ -1,0 +1,95 @@
+"""What the agent was told: the run's input and the messages that its model calls were given.
+
+1. Texts count from the moment at which a model call had them; the run's own input counts always.
+2. Only `user` texts are the user's; `system` texts are instructions. What the assistant said and
+   what tools returned is neither.
+3. A text holds a value if it stands in it as a word of its own, in any case; a number, however it
+   is written there (`$84.00` holds 84).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property, partial
+from typing import Any, Final
+
+from trackway.schema import Operation
+from trackway_analyzer.json_text import parsed
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.claim_language import as_number, numbers_in
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.expression import Hidden
+from trackway_analyzer.rules.values import is_number
+
+USER: Final = frozenset({"user", "human"})
+INSTRUCTIONS: Final = frozenset({"system", "developer"})
+
+
+@dataclass(frozen=True)
+class Text:
+    """Something that the agent was told."""
+
+    text: str
+    role: str
+
+    @cached_property
+    def _folded(self) -> str:
+        return self.text.casefold()
+
+    @cached_property
+    def _numbers(self) -> frozenset[Decimal]:
+        return frozenset(numbers_in(self.text))
+
+    def holds(self, value: JsonValue) -> bool:
+        """Whether the value stands in the text."""
+        if value is None or isinstance(value, (bool, list, dict)):
+            return False
+        if is_number(value):
+            return as_number(value) in self._numbers
+        word = str(value).strip().casefold()
+        if not word or word not in self._folded:
+            return False
+        return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", self._folded) is not None
+
+
+def told(evidence: Evidence, run: int, before: int, roles: frozenset[str] = USER) -> Iterator[Text]:
+    """What the agent had been told before a row of a run, by these roles."""
+    first, _ = evidence.batch.bounds(run)
+    models = (row for row in range(first, before) if evidence.operation_of[row] == Operation.LLM)
+    for text in (evidence.text(run, "input"), *(evidence.inputs[row] for row in models)):
+        if text:
+            yield from (said for said in _remembered(evidence, text) if said.role in roles)
+
+
+def _remembered(evidence: Evidence, text: str) -> list[Text]:
+    """Texts of one recorded input, read once."""
+    return evidence.memo(("told", text), partial(_texts, text))
+
+
+def hidden_input(evidence: Evidence, run: int) -> Hidden | None:
+    """Why nobody can know all that the agent was told; None: something was recorded."""
+    first, last = evidence.batch.bounds(run)
+    recorded = evidence.text(run, "input") or any(evidence.inputs[first:last])
+    return None if recorded else evidence.why_not_recorded(run)
+
+
+def _texts(text: str) -> list[Text]:
+    value = parsed(text)
+    if isinstance(value, dict) and "messages" in value:
+        value = value["messages"]
+    if isinstance(value, list) and any(isinstance(item, dict) and "role" in item for item in value):
+        return [t for message in value if isinstance(message, dict) for t in _message(message)]
+    return [Text(text, "user")]
+
+
+def _message(message: dict[str, Any]) -> Iterator[Text]:
+    role = str(message.get("role"))
+    content = message.get("parts", message.get("content"))
+    parts = content if isinstance(content, list) else [content]
+    for part in parts:
+        said = part.get("content", part.get("text")) if isinstance(part, dict) else part
+        if isinstance(said, str) and said:
+            yield Text(said, role)
