@@ -110,12 +110,13 @@ Parts: TypeAlias = Leaf | Members | Elements | Blob | Inner | Opaque
 _mro_of: Final[Callable[[type], tuple[type, ...]]] = type.__dict__["__mro__"].__get__
 _dict_of: Final[Callable[[type], Any]] = type.__dict__["__dict__"].__get__
 _name_of: Final[Callable[[type], str]] = type.__dict__["__qualname__"].__get__
+_module_of: Final[Callable[[type], Any]] = type.__dict__["__module__"].__get__
 _MISSING: Final = object()
 
 
 def type_name(kind: type) -> str:
     """Return `module.Class` of a type, without asking its metaclass."""
-    module = _class_attribute(kind, "__module__")
+    module = _module_of(kind)
     name = _name_of(kind)
     return f"{module}.{name}" if type(module) is str and module != "builtins" else name
 

@@ -12,13 +12,14 @@
 4. A container inside itself is `"…[circular]"`; one below `Limits.depth` is
    `"…[truncated: too deep]"`.
 5. The budget is `Limits.hash_bytes`: a string costs its characters, each member of a container 64
-   besides (256 where the value is not plain throughout: that way is slower). Members of an object
-   share it, so that a huge one does not push out its neighbours; lists are cut from the end; a
-   string that does not fit keeps its beginning. Markers name what was left out (`limits.py`).
+   besides. Where the value is not plain throughout, which is slower, a string costs 384 besides and
+   any other but a number 512, a key 128. Members of an object share the budget, so that a huge one
+   does not push out its neighbours; lists are cut from the end; a string that does not fit keeps
+   its beginning. Markers name what was left out (`limits.py`).
 6. A denied key costs its value (`redact.py`). A string is redacted before it is cut, and where only
    its beginning was searched the last 1,024 characters of that are dropped: half a secret there
-   would not be recognised. Strings in which the quick screen finds nothing are taken whole; others
-   are searched up to 128 K characters in all.
+   would not be recognised. Strings that a quick look clears, up to 128 K characters, are taken
+   whole; others are searched up to 128 K characters in all, each string counting 320 besides.
 """
 
 from __future__ import annotations
@@ -41,7 +42,12 @@ from trackway.capture.convert import (
 )
 from trackway.capture.errors import record_capture_error
 from trackway.capture.limits import ELLIPSIS, Limits, chars_marker, items_marker, keys_marker
-from trackway.capture.redact import CARD_MARKER, KEY_NAME_MARKER, SHORTEST_SECRET, Redactor
+from trackway.capture.redact import (
+    CARD_MARKER,
+    KEY_NAME_MARKER,
+    SEARCHED,
+    Redactor,
+)
 from trackway.capture.secret_patterns import is_card_number
 from trackway.capture.text import Json, encodable, json_text
 
@@ -52,8 +58,12 @@ SECRET_TYPE_MARKER: Final = "[redacted:secret_type]"
 SECRET_BYTES_MARKER: Final = "[redacted:bytes]"
 
 _PLAIN_COST: Final = 64
-_CAREFUL_COST: Final = 256
-_SCANNED: Final = 128 * 1024
+_NEW_KEY_COST: Final = 128
+_CAREFUL_COST: Final = 512
+_KEY_COST: Final = 128
+_COSTS: Final[dict[type, int]] = {str: 384, int: 64, float: 64, bool: 64, type(None): 64}
+_CHEAPEST: Final = 64
+_SEARCH_COST: Final = 320
 _MARGIN: Final = 1024
 _TAIL: Final = 4096
 _TAILS_KEPT: Final = 8
@@ -81,54 +91,57 @@ class Tree:
     """Ends of long strings and lists: not recorded, but part of the digest."""
 
 
-def is_plain(value: Any, limits: Limits, redactor: Redactor | None) -> bool:
-    """Whether JSON knows a value as it is, within the limits, and no key of it is denied.
-
-    True for exact dict (str keys), list, tuple, str, int, float, bool and None. Strings are not
-    looked into; numbers may be NaN.
-    """
-    room = limits.work
-    if type(value) is str:
-        return len(value) <= room
-    if type(value) is int:
-        return -_INTEGER_BOUND <= value < _INTEGER_BOUND
-    if type(value) in _SCALARS:
-        return True
-    return _plain_room(value, room, limits.depth, redactor or _NO_REDACTOR) >= 0
-
-
-class _NoRedactor:
-    """Stands for no redaction in `is_plain`: every key is safe."""
+class EveryKeySafe:
+    """Stands for a redactor where there is none: no key is denied."""
 
     safe_keys: Final = frozenset[str]()
 
     def learn(self, _key: str) -> bool:
+        """Return True."""
         return True
 
 
-_NO_REDACTOR: Final = _NoRedactor()
+EVERY_KEY_SAFE: Final = EveryKeySafe()
 
 
-def _plain_room(value: Any, room: int, depth: int, redactor: Redactor | _NoRedactor) -> int:
+def is_plain(value: Any, room: int, depth: int, keys: Redactor | EveryKeySafe) -> bool:
+    """Whether JSON knows a value as it is, within room and depth, and no key of it is denied.
+
+    True for exact dict (str keys), list, tuple, str, int of 64 bits, float, bool and None. Strings
+    are not looked into; floats may be NaN.
+    """
+    kind = type(value)
+    if kind is dict or kind is list or kind is tuple:
+        return _plain_room(value, room, depth, keys) >= 0
+    if kind is str:
+        return len(value) <= room
+    if kind is int:
+        return bool(-_INTEGER_BOUND <= value < _INTEGER_BOUND)
+    return kind in _SCALARS
+
+
+def _plain_room(value: Any, room: int, depth: int, keys: Redactor | EveryKeySafe) -> int:
     """Return what is left of `room` after a container, or -1 where it is not plain."""
     kind = type(value)
-    if depth == 0:
-        return -1
     if kind is dict:
         room -= _PLAIN_COST * len(value)
         if room < 0:
             return -1
-        safe = redactor.safe_keys
+        safe = keys.safe_keys
         for key in value:
-            if type(key) is not str or (key not in safe and not redactor.learn(key)):
+            if type(key) is not str:
                 return -1
+            if key not in safe:
+                if not keys.learn(key):
+                    return -1
+                room -= _NEW_KEY_COST
         members = value.values()
     elif kind is list or kind is tuple:
         room -= _PLAIN_COST * len(value)
-        if room < 0:
-            return -1
         members = value
     else:
+        return -1
+    if room < 0 or depth == 0:
         return -1
     for member in members:
         kind = type(member)
@@ -138,7 +151,7 @@ def _plain_room(value: Any, room: int, depth: int, redactor: Redactor | _NoRedac
             if not -_INTEGER_BOUND <= member < _INTEGER_BOUND:
                 return -1
         elif kind not in _SCALARS:
-            room = _plain_room(member, room, depth - 1, redactor)
+            room = _plain_room(member, room, depth - 1, keys)
             if room < 0:
                 return -1
     return room
@@ -177,7 +190,7 @@ class _Walk:
         self.exempt = exempt
         self.depth = limits.depth
         self.room = limits.work
-        self.scan = max(_SCANNED, limits.value_bytes + _MARGIN)
+        self.scan = max(SEARCHED, limits.value_bytes + _MARGIN)
         self.window = limits.value_bytes + _MARGIN
         self.hashed_bytes = limits.hash_bytes
         self.inside: set[int] = set()
@@ -227,8 +240,7 @@ class _Walk:
             self.inside.discard(id(value))
 
     def members(self, parts: Members, depth: int) -> Json:
-        entries = _snapshot(parts.pairs, self.room // _CAREFUL_COST)
-        self.room -= _CAREFUL_COST * len(entries)
+        entries = self.affordable(parts.pairs)
         if any(type(key) is not str for key, _ in entries):
             entries.sort(key=lambda entry: type(entry[0]) is not str)
         result: dict[str, Json] = {}
@@ -247,7 +259,7 @@ class _Walk:
                 result[name] = None
                 large.append((name, member))
         for place, (name, member) in enumerate(large):
-            share = self.room // (len(large) - place)
+            share = max(0, self.room) // (len(large) - place)
             kept_back = self.room - share
             self.room = share
             result[name] = self.value(member, depth + 1)
@@ -259,13 +271,26 @@ class _Walk:
             result[ELLIPSIS] = keys_marker(parts.count - len(entries))
         return result
 
-    def elements(self, parts: Elements, depth: int) -> Json:
-        items = _snapshot(parts.items, self.room // _CAREFUL_COST)
-        result: list[Json] = []
-        for item in items:
-            if self.room < _CAREFUL_COST:
+    def affordable(self, pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+        """Return the members that the budget allows, paid for."""
+        entries = _snapshot(pairs, max(0, self.room) // _CHEAPEST)
+        room = self.room
+        for place, (_, member) in enumerate(entries):
+            cost = _KEY_COST + _COSTS.get(type(member), _CAREFUL_COST)
+            if cost > room:
+                del entries[place:]
                 break
-            self.room -= _CAREFUL_COST
+            room -= cost
+        self.room = room
+        return entries
+
+    def elements(self, parts: Elements, depth: int) -> Json:
+        result: list[Json] = []
+        for item in _snapshot(parts.items, max(0, self.room) // _CHEAPEST):
+            cost = _COSTS.get(type(item), _CAREFUL_COST)
+            if cost > self.room:
+                break
+            self.room -= cost
             result.append(self.value(item, depth + 1))
         if parts.unordered:
             result.sort(key=json_text)
@@ -287,18 +312,17 @@ class _Walk:
             self.room = kept_back
 
     def key(self, key: Any, depth: int) -> str:
-        if type(key) is str:
-            text = key
-        else:
+        text = key
+        if type(key) is not str:
             plain = self.value(key, depth + 1)
             text = plain if isinstance(plain, str) else json_text(plain)
-        if len(text) < SHORTEST_SECRET and text.isascii():
-            return text
-        if len(text) > _LONGEST_KEY:
-            self.cut = True
-            text = self.searched(text[: _LONGEST_KEY + _MARGIN])[:_LONGEST_KEY]
-            return text + chars_marker(len(key) - len(text) if type(key) is str else 0)
-        return self.searched(encodable(text))
+        if len(text) <= _LONGEST_KEY:
+            return self.without_secrets(encodable(text))
+        self.cut = True
+        window = text[: _LONGEST_KEY + _MARGIN]
+        return self.without_secrets(encodable(window))[:_LONGEST_KEY] + chars_marker(
+            len(text) - _LONGEST_KEY
+        )
 
     def denied(self, name: str, member: Any) -> bool:
         redactor = self.redactor
@@ -315,26 +339,41 @@ class _Walk:
             return self.beginning(text, min(self.window, self.room, self.scan))
         if length > _SHORTEST_MEDIA and text.startswith("data:"):
             return self.media(text)
-        text = encodable(text)
         self.room -= length
+        text = encodable(text)
+        return text if text in self.exempt else self.without_secrets(text)
+
+    def without_secrets(self, text: str) -> str:
+        """Return a text without its secrets, whole where the search is affordable."""
         redactor = self.redactor
-        if redactor is None or text in self.exempt:
+        if redactor is None:
             return text
-        if not redactor.custom and redactor.clean_text(text):
-            return text
-        if length > self.scan:
+        if len(text) > SEARCHED:
             return self.beginning(text, min(self.window, self.scan))
-        self.scan -= length
-        return self.searched(text)
+        suspects = redactor.suspects(text)
+        if not suspects:
+            return text
+        self.room -= _SEARCH_COST
+        cost = len(text) + _SEARCH_COST
+        if cost > self.scan:
+            return self.beginning(text, min(self.window, self.scan))
+        self.scan -= cost
+        clean, changed = redactor.search(text, suspects)
+        if changed:
+            self.redacted = True
+        return clean
 
     def beginning(self, text: str, window: int) -> str:
         """Return what may be kept of a string that is too long to be searched whole."""
         self.cut = True
+        if window <= _MARGIN:
+            return chars_marker(len(text))
+        self.room -= window
         self.scan -= window
         kept = self.searched(encodable(text[:window]))[:-_MARGIN]
         if len(self.unrecorded) < _TAILS_KEPT:
             self.unrecorded.append(self.searched(encodable(text[-_TAIL:])))
-        return kept + chars_marker(len(text) - max(0, window - _MARGIN))
+        return kept + chars_marker(len(text) - window + _MARGIN)
 
     def media(self, text: str) -> Json:
         """Return type, length and hash of a `data:` URL."""

@@ -1,7 +1,6 @@
 """How much of a value is kept, and how the rest is cut off inside the JSON.
 
-1. `fit(tree, room)` returns a tree whose JSON is at most `room` bytes of UTF-8; a tree that fits is
-   returned as it is.
+1. `cut(tree, room)` returns a copy of a tree whose JSON is at most `room` bytes of UTF-8.
 2. A container shares its room among its members: small members stay whole, large ones are cut to
    one common size. Members are dropped from the end when not even a small share is left for each.
 3. What was cut is named in place, and the text stays valid JSON:
@@ -64,9 +63,9 @@ def keys_marker(count: int) -> str:
     return f"[truncated {count} keys]"
 
 
-def fit(tree: Json, room: int) -> Json:
-    """Return `tree` cut so that its JSON is at most `room` bytes (at least 5) of UTF-8."""
-    return _Cut().fit(tree, room)
+def cut(tree: Json, room: int) -> Json:
+    """Return a tree that is known to be too large, cut to about `room` bytes of UTF-8 as JSON."""
+    return _Cut().cut(tree, room)
 
 
 class _Cut:
@@ -92,8 +91,9 @@ class _Cut:
         return size
 
     def fit(self, node: Json, room: int) -> Json:
-        if self.size(node) <= room:
-            return node
+        return node if self.size(node) <= room else self.cut(node, room)
+
+    def cut(self, node: Json, room: int) -> Json:
         if isinstance(node, str):
             return _cut_text(node, room)
         if isinstance(node, Mapping):

@@ -18,12 +18,11 @@ import hashlib
 import hmac
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from trackway.capture.encode import Tree, is_plain, tree_of
+from trackway.capture.encode import EVERY_KEY_SAFE, Tree, is_plain, tree_of
 from trackway.capture.errors import record_capture_error
-from trackway.capture.limits import Limits, chars_marker, fit
+from trackway.capture.limits import Limits, chars_marker, cut
 from trackway.capture.redact import DEFAULT_REDACTOR, Redactor
 from trackway.capture.refs import identifiers
 from trackway.capture.text import encodable, json_text
@@ -34,8 +33,7 @@ _TEXT_TAIL_SHARE: Final = 4
 _NO_NAMES: Final[frozenset[str]] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Captured:
+class Captured(NamedTuple):
     """What is recorded of one value."""
 
     text: str | None
@@ -63,6 +61,12 @@ class Capture:
         self.content: Final = content
         key = hash_key or os.environ.get("TRACKWAY_HASH_KEY", "").encode() or _PROCESS_KEY
         self._hash_key: Final = key
+        self._keys: Final = redactor or EVERY_KEY_SAFE
+        # With patterns or hooks of the user every string must be looked at by itself.
+        self._in_one_go: Final = redactor is None or not redactor.custom
+        self._work: Final = limits.work
+        self._depth: Final = limits.depth
+        self._whole_bytes: Final = limits.value_bytes if content else -1
 
     def arguments(
         self, values: Mapping[str, object], exempt: frozenset[str] = _NO_NAMES
@@ -77,14 +81,16 @@ class Capture:
     def value(self, value: object, exempt: frozenset[str] = _NO_NAMES) -> Captured:
         """Return a result, input or output as JSON; `exempt` are paths as in `arguments`."""
         try:
-            whole = self._whole(value)
-            if whole is not None:
-                return whole
-            known = identifiers(value, exempt, self.redactor) if exempt else _NO_NAMES
-            return self._tree(tree_of(value, self.limits, self.redactor, known))
-        except Exception as error:  # noqa: BLE001 - capture must not break the call it records
-            record_capture_error("capture.value", error)
-            return Captured(_FAILED if self.content else None, truncated=True)
+            if self._in_one_go and is_plain(value, self._work, self._depth, self._keys):
+                text = json_text(value)
+                raw = text.encode()
+                if self.redactor is None or self.redactor.clean_json(text, raw):
+                    if len(raw) <= self._whole_bytes:
+                        return Captured(text)
+                    return self._finish(value, text, raw, partial=False, redacted=False)
+        except (ValueError, TypeError, RecursionError, RuntimeError):
+            pass  # NaN, a lone surrogate, or another thread at work on the value
+        return self._carefully(value, exempt)
 
     def text(self, text: str) -> str:
         """Return an exception message or a stack trace, redacted and cut to the limit of a value.
@@ -97,24 +103,14 @@ class Capture:
             record_capture_error("capture.text", error)
             return "[capture failed]"
 
-    def _whole(self, value: object) -> Captured | None:
-        """The quick way: plain values with nothing secret in them are written in one go."""
-        redactor = self.redactor
-        if redactor is not None and redactor.custom:
-            return None
+    def _carefully(self, value: object, exempt: frozenset[str]) -> Captured:
+        """Return any value, piece by piece."""
         try:
-            if not is_plain(value, self.limits, redactor):
-                return None
-            text = json_text(value)
-            raw = text.encode()
-        except (ValueError, TypeError, RecursionError, RuntimeError):
-            # NaN, a lone surrogate, or another thread at work on the value: the careful way.
-            return None
-        if redactor is not None and not redactor.clean_json(text, raw):
-            return None
-        if self.content and len(raw) <= self.limits.value_bytes:
-            return Captured(text)
-        return self._finish(value, text, raw, partial=False, redacted=False)
+            known = identifiers(value, exempt, self.redactor) if exempt else exempt
+            return self._tree(tree_of(value, self.limits, self.redactor, known))
+        except Exception as error:  # noqa: BLE001 - capture must not break the call it records
+            record_capture_error("capture.value", error)
+            return Captured(_FAILED if self.content else None, truncated=True)
 
     def _tree(self, tree: Tree) -> Captured:
         text = json_text(tree.root)
@@ -134,7 +130,7 @@ class Capture:
         digest = f"sha256{suffix}:{hashlib.sha256(hashed).hexdigest()}"
         room = self.limits.value_bytes
         while len(text.encode()) > self.limits.value_bytes:
-            text = json_text(fit(root, room))
+            text = json_text(cut(root, room))
             room -= max(16, room // 16)
         return Captured(text, True, redacted, digest)
 

@@ -8,8 +8,8 @@
    `[redacted:key_name]`; None, booleans and the empty string stay, they tell nothing.
 4. A hook takes a string and returns a string. One that raises, or returns something else, costs
    the string: it becomes `[redacted:hook_failed]`, and the fault is counted.
-5. `clean_text` and `clean_json` are the quick no: True means that the text (the strings in the
-   JSON) would not change. False proves nothing.
+5. `clean_json` (for JSON text and the strings in it) and `suspects` are the quick look: clean, or
+   no suspects, means that nothing would change. The opposite proves nothing.
 6. `Redactor.screen` is the same as one regular expression without look-around (RE2 takes it), for
    columns of foreign texts: no match, no change. It is None where patterns or hooks of the user
    make such a screen impossible.
@@ -18,7 +18,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from typing import Final, TypeAlias
 
 from trackway.capture import secret_patterns as kinds
@@ -29,12 +30,15 @@ Hook: TypeAlias = Callable[[str], str]
 
 KEY_NAME_MARKER: Final = "[redacted:key_name]"
 CARD_MARKER: Final = "[redacted:card]"
+_ASSIGNMENT_MARKER: Final = "[redacted:assignment]"
 HOOK_FAILED_MARKER: Final = "[redacted:hook_failed]"
-SHORTEST_SECRET: Final = 8
-"""No built-in pattern matches fewer characters."""
+SEARCHED: Final = 128 * 1024
+"""Bytes in which the quick screen looks for literals; beyond, it knows byte classes only."""
 
-_LONG: Final = 400
-"""From this length on one scan of byte classes is cheaper than a search for each literal."""
+_SHORTEST_KEY: Final = 13
+"""No secret but an assignment is shorter."""
+_FEWEST_CARD_DIGITS: Final = 13
+_NO_DIGITS: Final = bytes(code for code in range(256) if not 0x30 <= code <= 0x39)
 _DIGITS: Final = bytes(ord("0") if 0x30 <= code <= 0x39 else 32 for code in range(256))
 _TOKENS: Final = bytes(
     ord("a") if code < 128 and (chr(code).isalnum() or chr(code) in "_-") else 32
@@ -46,22 +50,21 @@ _SIXTEEN_TOKEN_BYTES: Final = b"a" * 16
 _search_underscored: Final = re.compile(r"_[A-Za-z0-9]{13}").search
 _search_hyphenated: Final = re.compile(r"-(?<=[g-zG-Z]-)[A-Za-z0-9_-]{16}").search
 _search_auth_scheme: Final = re.compile(kinds.AUTH_SCREEN).search
-_HYPHENATED: Final = (kinds.LITERAL_KEYS[0], kinds.HYPHENATED_KEY)
-_BUILT_IN: Final = (
-    *kinds.LITERAL_KEYS,
-    kinds.UNDERSCORED_KEY,
-    kinds.HYPHENATED_KEY,
-    kinds.AUTH_SCHEME,
-    kinds.URL_PASSWORD,
-    kinds.CARD,
-)
+_search_url_password: Final = kinds.URL_PASSWORD.pattern.search
+_UNDERSCORED: Final = kinds.UNDERSCORED_KEY.anchors
+_HYPHENATED: Final = ("sk-", *kinds.HYPHENATED_KEY.anchors)
+_DENIED_ENDINGS: Final = frozenset(name[-3:] for name in kinds.DENIED_NAMES)
+_CARDS, _KEYS, _PRIVATE_KEYS, _CREDENTIALS, _ASSIGNMENTS, _CUSTOM = 1, 2, 4, 8, 16, 32
 _CARD_SCREEN: Final = "[0-9](?:[ .-]?[0-9]){12}"
-_SAFE_KEYS_KEPT: Final = 4096
+_SAFE_KEYS_KEPT: Final = 8192
 _SAFE_KEY_LENGTH: Final = 64
+_DIGIT_CHARACTERS: Final = "0123456789"
 _NOT_ALPHANUMERIC: Final = re.compile(r"[^a-z0-9]+")
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_NAME_BEFORE: Final = re.compile(r"[A-Za-z0-9_.-]*\Z")
-_CALL: Final = re.compile(r"[A-Za-z_][A-Za-z_.]*[(\[]")
+_NAME_CHARACTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+_LONGEST_NAME: Final = 64
+_CALL: Final = re.compile(r"[A-Za-z_][A-Za-z_.]{0,200}[(\[]")
+_SHORTEST_ASSIGNED: Final = 4
 _NO_SECRETS: Final = frozenset(("none", "null", "true", "false", "undefined"))
 
 
@@ -78,18 +81,21 @@ class Redactor:
         self._patterns: Final = patterns
         self._hooks: Final = hooks
         self._denied_words: Final = frozenset(map(_squeezed, deny_keys))
-        names = tuple(_loose_name(key) for key in sorted(deny_keys))
-        self._assignment: Final = kinds.assignment(names)
-        self._screen_assignment: Final = re.compile(kinds.assignment_screen(names), re.ASCII)
-        self._anchors: Final = (*kinds.ASSIGNMENT_ANCHORS, *map(_longest_word, sorted(deny_keys)))
-        self.screen: Final = None if self.custom else _screen(self._screen_assignment.pattern)
+        # The last word of each name: what stands before it is looked at when it is found.
+        last_words = (_WORD.findall(name)[-1].lower() for name in deny_keys)
+        self._names: Final = tuple(sorted({*kinds.ASSIGNED_NAMES, *last_words}))
+        self.screen: Final = None if self.custom else _screen(self._names)
         self.safe_keys: Final[set[str]] = set()
         """Keys that were asked about and are not denied; a bounded memory."""
 
     def denies(self, key: str) -> bool:
         """Whether the value under this key must never be recorded."""
-        squeezed = _squeezed(key).rstrip("0123456789")
-        if squeezed.endswith(kinds.DENIED_NAMES) and not squeezed.endswith(kinds.HARMLESS_NAMES):
+        squeezed = _squeezed(key).rstrip(_DIGIT_CHARACTERS)
+        if (
+            squeezed[-3:] in _DENIED_ENDINGS
+            and squeezed.endswith(kinds.DENIED_NAMES)
+            and not squeezed.endswith(kinds.HARMLESS_NAMES)
+        ):
             return True
         if not self._denied_words:
             return False
@@ -108,19 +114,24 @@ class Redactor:
 
     def text(self, text: str) -> tuple[str, bool]:
         """Return the text without its secrets, and whether anything was taken out."""
-        result = text
-        if len(text) >= SHORTEST_SECRET and not self.clean_text(text):
-            result = self._without_built_in(text)
+        return self.search(text, self.suspects(text))
+
+    def suspects(self, text: str) -> int:
+        """Return which families of secrets cannot be excluded by a quick look; 0: it is clean."""
+        assigns = ":" in text or "=" in text
+        found = 0
+        if assigns or len(text) >= _SHORTEST_KEY:
+            found = self._families(text, text.encode("utf-8", "replace"), assigns)
+        return found | _CUSTOM if self.custom else found
+
+    def search(self, text: str, suspects: int) -> tuple[str, bool]:
+        """Do what `text` does, for the families that `suspects` found."""
+        if not suspects:
+            return text, False
+        result = self._without_built_in(text, suspects)
         if self.custom:
             result = self._without_custom(result)
         return result, result != text
-
-    def clean_text(self, text: str) -> bool:
-        """True: no built-in kind of secret is in the text."""
-        if len(text) < SHORTEST_SECRET:
-            return True
-        assigns = ":" in text or "=" in text
-        return self._clean(text, text.encode("utf-8", "replace"), assigns)
 
     def clean_json(self, text: str, raw: bytes) -> bool:
         """True: no built-in kind of secret is in any string of the JSON `text` (`raw` in UTF-8).
@@ -129,76 +140,96 @@ class Redactor:
         """
         # Colons between key and value follow a quote, in-string ones do not, except behind an
         # escaped quote or at the start of a string, where no name can stand before them.
-        assigns = "=" in text or text.count(":") != text.count('":') or '\\"' in text
-        return self._clean(text, raw, assigns)
+        assigns = (
+            "=" in text
+            or (":" in text and text.count(":") != text.count('":'))
+            or ("\\" in text and '\\"' in text)
+        )
+        return not self._families(text, raw, assigns)
 
-    def _clean(self, text: str, raw: bytes, assigns: bool) -> bool:
-        if _THIRTEEN_DIGITS in raw.translate(_DIGITS, _CARD_SEPARATORS) and _may_hold_card(text):
-            return False
-        if (len(raw) < _LONG or _SIXTEEN_TOKEN_BYTES in raw.translate(_TOKENS)) and (
-            "AKIA" in text
-            or "ASIA" in text
-            or "AIza" in text
-            or "eyJ" in text
-            or "xox" in text
-            or "dapi" in text
-            or "SG." in text
-            or "ya29." in text
-            or ":AA" in text
-            or "hooks.slack.com/" in text
-            or "ABIA" in text
-            or "ACCA" in text
-            or "ATATT3x" in text
-            or ("_" in text and _search_underscored(text) and _has(text, kinds.UNDERSCORED_KEY))
-            or (
-                "-" in text and _search_hyphenated(text) and any(_has(text, k) for k in _HYPHENATED)
-            )
-        ):
-            return False
-        if "-----BEGIN" in text:
-            return False
-        if "://" in text and "@" in text and kinds.URL_PASSWORD.pattern.search(text):
-            return False
+    def _families(self, text: str, raw: bytes, assigns: bool) -> int:
+        """Return the families of secrets that cannot be excluded, as a set of bits.
+
+        Scans of byte classes are cheap at any length; what they leave open is looked into only
+        where the text is not longer than `SEARCHED`.
+        """
+        found = 0
+        short = len(raw) <= SEARCHED
         if (
-            "earer" in text or "asic" in text or "EARER" in text or "ASIC" in text
-        ) and _search_auth_scheme(text):
-            return False
-        if assigns:
-            lower = text.lower()
-            for anchor in self._anchors:
-                if anchor in lower:
-                    return self._screen_assignment.search(text) is None
-        return True
-
-    def _without_built_in(self, text: str) -> str:
+            len(raw.translate(None, _NO_DIGITS)) >= _FEWEST_CARD_DIGITS
+            and _THIRTEEN_DIGITS in raw.translate(_DIGITS, _CARD_SEPARATORS)
+            and not (short and _holds_no_card(text))
+        ):
+            found = _CARDS
+        if _SIXTEEN_TOKEN_BYTES in raw.translate(_TOKENS) and not (short and _holds_no_key(text)):
+            found |= _KEYS
         if "-----BEGIN" in text:
+            found |= _PRIVATE_KEYS
+        if "@" in text and "://" in text and not (short and _search_url_password(text) is None):
+            found |= _CREDENTIALS
+        if ("earer " in text or "asic " in text) and not (
+            short and _search_auth_scheme(text) is None
+        ):
+            found |= _CREDENTIALS
+        if assigns and not (short and self._assigns_nothing(text)):
+            found |= _ASSIGNMENTS
+        return found
+
+    def _assigns_nothing(self, text: str) -> bool:
+        return not any(kinds.separates(text, end) for _, end in self._names_in(text))
+
+    def _names_in(self, text: str) -> Iterator[tuple[str, int]]:
+        """Yield each name that may be followed by a secret, and where it ends."""
+        if not text.isascii():  # a character must stay a character
+            text = text.encode("ascii", "replace").decode()
+        lower = text.lower()
+        for name in self._names:
+            end = lower.find(name)
+            while end >= 0:
+                end += len(name)
+                yield name, end
+                end = lower.find(name, end)
+
+    def _without_built_in(self, text: str, families: int) -> str:
+        if families & _PRIVATE_KEYS:
             text = kinds.PRIVATE_KEY.pattern.sub("[redacted:private_key]", text)
-        if ":" in text or "=" in text:
-            text = kinds.HEADER.sub(self._assigned, text)
-            text = self._assignment.sub(self._assigned, text)
-        for kind in _BUILT_IN:
-            if not kind.anchors or _has(text, kind):
-                text = _replaced(kind, text)
+        if families & _ASSIGNMENTS:
+            text = self._without_assignments(text)
+        if families & _KEYS:
+            for kind in kinds.KEYS:
+                if _has(text, kind.anchors):
+                    text = _replaced(kind, text)
+        if families & _CREDENTIALS:
+            text = _replaced(kinds.URL_PASSWORD, _replaced(kinds.AUTH_SCHEME, text))
+        if families & _CARDS:
+            text = _replaced(kinds.CARD, text)
         return text
 
-    def _assigned(self, match: re.Match[str]) -> str:
-        """Replace the secret of an assignment, unless it is prose, code or no secret."""
-        group = "quoted" if match["quoted"] is not None else "bare"
-        secret = match[group]
-        text = match.string
-        before = _NAME_BEFORE.search(text, max(0, match.start() - 64), match.start())
-        name = (before[0] if before else "") + match["name"]
-        keep = (
-            len(secret) < 4
-            or secret.lower() in _NO_SECRETS
-            or not self.denies(name)
-            or (group == "bare" and _is_prose(match, secret))
-            or (group == "bare" and _CALL.match(text, match.start(group)) is not None)
-        )
-        if keep:
-            return match[0]
-        start, end = match.start(group) - match.start(), match.end(group) - match.start()
-        return f"{match[0][:start]}[redacted:assignment]{match[0][end:]}"
+    def _without_assignments(self, text: str) -> str:
+        done = 0
+        pieces: list[str] = []
+        for name, end in sorted(self._names_in(text), key=itemgetter(1)):
+            if end < done or not self._denies_name(text, end):
+                continue
+            follows = kinds.assigned_header if name in kinds.HEADER_NAMES else kinds.assigned
+            match = follows(text, end)
+            if match is None:
+                continue
+            group = "bare" if match["quoted"] is None else "quoted"
+            if _is_secret(match, group, name):
+                start, stop = match.span(group)
+                pieces += (text[done:start], _ASSIGNMENT_MARKER)
+                done = stop
+        return "".join((*pieces, text[done:])) if pieces else text
+
+    def _denies_name(self, text: str, end: int) -> bool:
+        """Whether the name that ends here is denied, alone or with the word before it."""
+        before = text[max(0, end - _LONGEST_NAME) : end]
+        rest = before.rstrip(_NAME_CHARACTERS)
+        if self.denies(before[len(rest) :]):
+            return True
+        word = rest[:-1]
+        return rest.endswith(" ") and self.denies(before[len(word.rstrip(_NAME_CHARACTERS)) :])
 
     def _without_custom(self, text: str) -> str:
         try:
@@ -259,14 +290,49 @@ def _replaced(kind: SecretPattern, text: str) -> str:
     return kind.pattern.sub(replace, text)
 
 
-def _has(text: str, kind: SecretPattern) -> bool:
-    return any(anchor in text for anchor in kind.anchors)
+def _has(text: str, anchors: tuple[str, ...]) -> bool:
+    for anchor in anchors:  # noqa: SIM110 - a generator costs more than the search
+        if anchor in text:
+            return True
+    return False
 
 
-def _may_hold_card(text: str) -> bool:
+def _holds_no_key(text: str) -> bool:
+    return not (
+        "AKIA" in text
+        or "ASIA" in text
+        or "AIza" in text
+        or "eyJ" in text
+        or "xox" in text
+        or "dapi" in text
+        or "SG." in text
+        or "ya29." in text
+        or ":AA" in text
+        or "hooks.slack.com/" in text
+        or "ABIA" in text
+        or "ACCA" in text
+        or "ATATT3x" in text
+        or ("_" in text and _search_underscored(text) is not None and _has(text, _UNDERSCORED))
+        or ("-" in text and _search_hyphenated(text) is not None and _has(text, _HYPHENATED))
+    )
+
+
+def _holds_no_card(text: str) -> bool:
     if "\\u" in text:  # an escape's digits may hide where the number begins
+        return False
+    return not any(kinds.CARD.accepts(match) for match in kinds.CARD.pattern.finditer(text))
+
+
+def _is_secret(match: re.Match[str], group: str, name: str) -> bool:
+    """Whether what a denied name is set to is a secret, and not prose, code or a placeholder."""
+    secret = match[group]
+    if len(secret) < _SHORTEST_ASSIGNED or secret.lower() in _NO_SECRETS:
+        return False
+    if group == "quoted":
         return True
-    return any(kinds.CARD.accepts(match) for match in kinds.CARD.pattern.finditer(text))
+    if name == "cookie" and "=" not in secret:
+        return False
+    return not _is_prose(match, secret) and _CALL.match(match.string, match.start(group)) is None
 
 
 def _is_prose(match: re.Match[str], secret: str) -> bool:
@@ -278,19 +344,14 @@ def _is_prose(match: re.Match[str], secret: str) -> bool:
 
 
 def _squeezed(key: str) -> str:
-    return _NOT_ALPHANUMERIC.sub("", key.lower())
+    lower = key.lower().replace("_", "").replace("-", "")
+    return lower if lower.isalnum() and lower.isascii() else _NOT_ALPHANUMERIC.sub("", lower)
 
 
-def _loose_name(key: str) -> str:
-    return "[-_ ]?".join(map(re.escape, map(str.lower, _WORD.findall(key)))) or re.escape(key)
-
-
-def _longest_word(key: str) -> str:
-    return max(map(str.lower, _WORD.findall(key)), key=len, default=key.lower())
-
-
-def _screen(assignment: str) -> str:
-    anchors = {a for kind in (*_BUILT_IN, kinds.PRIVATE_KEY) for a in kind.anchors}
+def _screen(names: tuple[str, ...]) -> str:
+    screened = (*kinds.KEYS, kinds.PRIVATE_KEY, kinds.AUTH_SCHEME, kinds.URL_PASSWORD)
+    anchors = {anchor for kind in screened for anchor in kind.anchors}
+    assignment = f"(?i:{'|'.join(map(re.escape, names))}){kinds.SEPARATOR_SCREEN}"
     return "|".join((*sorted(map(re.escape, anchors)), _CARD_SCREEN, assignment))
 
 

@@ -91,13 +91,14 @@ HYPHENATED_KEY: Final = _kind(
     "(?:" + "|".join(map(re.escape, _HYPHENATED)) + r")[A-Za-z0-9_-]{16,}",
     *_HYPHENATED,
 )
+KEYS: Final = (*LITERAL_KEYS, UNDERSCORED_KEY, HYPHENATED_KEY)
 AUTH_SCHEME: Final = _kind(
     "authorization",
-    r"(?<![A-Za-z0-9_])(?:[Bb]earer|BEARER|[Bb]asic|BASIC) {1,4}"
+    r"(?<![A-Za-z0-9_])[Bb](?:earer|asic) {1,4}"
     r"(?P<secret>(?=[A-Za-z]*[0-9._~+/=-])[A-Za-z0-9._~+/=-]{8,}|[A-Za-z]{16,})",
-    *("earer", "EARER", "asic", "ASIC"),
+    *("earer ", "asic "),
 )
-AUTH_SCREEN: Final = r"(?:[Bb]earer|BEARER|[Bb]asic|BASIC) {1,4}[A-Za-z0-9._~+/=-]{8}"
+AUTH_SCREEN: Final = r"[Bb](?:earer|asic) {1,4}[A-Za-z0-9._~+/=-]{8}"
 URL_PASSWORD: Final = _kind(
     "url_password", r"://[^\s/:@\"'\[]{0,256}:(?P<secret>[^\s/@\"'\[]{1,256})@", "://"
 )
@@ -114,22 +115,22 @@ _TOKEN_START: Final = re.compile(r"[0-9A-Za-z]*\Z")
 _NO_DIGITS: Final = str.maketrans("", "", " .-")
 
 
+_DOUBLED: Final = bytes.maketrans(b"0123456789", b"0246813579")
+"""Twice a digit, and the sum of its digits where that is two of them."""
+
+
 def passes_luhn(digits: str) -> bool:
     """Whether the last digit is the check digit that ISO/IEC 7812 asks for."""
-    total = 0
-    for place, digit in enumerate(reversed(digits)):
-        value = ord(digit) - 48
-        if place % 2:
-            value = value * 2 - 9 if value > 4 else value * 2
-        total += value
-    return total % 10 == 0
+    raw = digits.encode()
+    total = sum(raw[-1::-2]) + sum(raw[-2::-2].translate(_DOUBLED))
+    return (total - 48 * len(raw)) % 10 == 0
 
 
 def is_card_number(digits: str) -> bool:
     """Whether 13 to 19 digits may be the number of a payment card."""
     if digits[0] not in "3456" and not "2221" <= digits[:4] <= "2720":
         return False
-    return 13 <= len(digits) <= 19 and len(set(digits)) > 1 and passes_luhn(digits)
+    return 13 <= len(digits) <= 19 and passes_luhn(digits) and len(set(digits)) > 1
 
 
 def _is_card(match: re.Match[str]) -> bool:
@@ -169,43 +170,28 @@ HARMLESS_NAMES: Final = (
     *("clstoken", "masktoken", "stoptoken", "specialtoken", "newtoken", "paginationtoken"),
     *("resumetoken", "cancellationtoken", "maxtoken", "mintoken", "inputtoken", "outputtoken"),
 )
-_NAMES: Final = (
-    *("passw(?:or)?d", "passphrase", "passcode", "pwd", "secret", "token", "credentials?"),
-    "(?:api|access|secret|private|signing|encryption|auth|service|master|account|shared)[-_ ]?key",
-    *("cvv", "cvc", "jwt", "connection[-_ ]?string"),
+ASSIGNED_NAMES: Final = (
+    *("password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential"),
+    *("credentials", "key", "cvv", "cvc", "jwt", "connectionstring", "connection string"),
+    *("connection_string", "authorization", "cookie"),
 )
-_SEPARATOR: Final = r"[0-9]{0,4}(?:\\{0,3}[\"'])? {0,4}(?P<separator>=>?|:)(?P<space>\s{0,4})"
-_QUOTED: Final = r"(?P<quote>\\{0,3}[\"'])(?P<quoted>(?!\[redacted:).+?)(?:(?P=quote)|$)"
-_BARE: Final = r"(?P<bare>(?:[^\s\"'\\&<>(){}\[\],;]|[,;](?!\s|\Z|[A-Za-z0-9_-]{1,64}[\"']?[=:]))+)"
-_REST_OF_LINE: Final = r"(?P<bare>(?!\[redacted:)[^\r\n\"'\\]+)"
-HEADER_NAMES: Final = ("authorization", "set-cookie", "cookie")
-
-
-def assignment(names: tuple[str, ...] = ()) -> re.Pattern[str]:
-    """Build the pattern of `name=secret` and `"name": "secret"` in a text, with names of a user.
-
-    Its groups: `quoted` or `bare` is the secret, `separator` and `space` stand before it.
-    """
-    return re.compile(
-        f"(?P<name>{'|'.join((*_NAMES, *names))}){_SEPARATOR}(?:{_QUOTED}|{_BARE})",
-        re.IGNORECASE | re.ASCII | re.MULTILINE,
-    )
-
-
-HEADER: Final = re.compile(
-    f"(?P<name>{'|'.join(HEADER_NAMES)}){_SEPARATOR}(?:{_QUOTED}|{_REST_OF_LINE})",
-    re.IGNORECASE | re.ASCII | re.MULTILINE,
-)
-
-
-def assignment_screen(names: tuple[str, ...] = ()) -> str:
-    """Return a regular expression without look-around that every assignment or header matches."""
-    alternatives = "|".join((*_NAMES, *HEADER_NAMES, *names))
-    return rf"(?i:{alternatives})[0-9]{{0,4}}(?:\\{{0,7}}[\"'])? {{0,4}}[:=]"
-
-
-ASSIGNMENT_ANCHORS: Final = (
-    *("passw", "passphrase", "passcode", "pwd", "secret", "token", "credential"),
-    *("key", "cvv", "cvc", "jwt", "string", "authorization", "cookie"),
-)
-"""Lower-case literals of which one stands in every assignment and header."""
+"""How names end behind which a text holds a secret; the whole name decides (rule 3)."""
+_NAME_END: Final = r"[0-9]{0,4}(?:\\{0,%d}[\"'])? {0,4}"
+assigned: Final = re.compile(
+    _NAME_END % 3 + r"(?P<separator>=>?|:)(?P<space>\s{0,4})"
+    r"(?:(?P<quote>\\{0,3}[\"'])(?P<quoted>(?!\[redacted:).+?)(?:(?P=quote)|$)"
+    r"|(?P<bare>(?:[^\s\"'\\&<>(){}\[\],;]|[,;](?!\s|\Z|[A-Za-z0-9_-]{1,64}[\"']?[=:]))+))",
+    re.MULTILINE,
+).match
+"""Match what follows a name: separator and secret, in `quoted` or `bare`."""
+assigned_header: Final = re.compile(
+    _NAME_END % 3 + r"(?P<separator>=>?|:)(?P<space>\s{0,4})"
+    r"(?:(?P<quote>\\{0,3}[\"'])(?P<quoted>(?!\[redacted:).+?)(?:(?P=quote)|$)"
+    r"|(?P<bare>(?!\[redacted:)[^\r\n\"'\\]+))",
+    re.MULTILINE,
+).match
+"""As `assigned`, behind a header name: the rest of the line is the secret."""
+separates: Final = re.compile(_NAME_END % 7 + "[:=]").match
+"""Match what follows a name where a secret may come, in a text or in its JSON form."""
+SEPARATOR_SCREEN: Final = _NAME_END % 7 + "[:=]"
+HEADER_NAMES: Final = ("authorization", "cookie")
