@@ -30,7 +30,7 @@ from trackway_analyzer.frames import frame
 from trackway_analyzer.model import Trajectory
 from trackway_analyzer.report.html import runs_html
 from trackway_analyzer.select import Where, matching, where
-from trackway_analyzer.source import SpanSource
+from trackway_analyzer.source import RunSource, SpanSource
 from trackway_analyzer.summary import gap_table, session_table, variant_table
 from trackway_analyzer.write import write_spans
 
@@ -62,32 +62,32 @@ def load(
     """
     if by not in ("trace", "session"):
         raise ValueError(f"by={by!r}: expected 'trace' or 'session'")
-    return Trajectories(
-        SpanSource(source, format=format, dialect=dialect, strict=strict),
-        engine=engine or LocalEngine(),
-        by=by,
-    )
+    spans = SpanSource(source, format=format, dialect=dialect, strict=strict)
+    return Trajectories(RunSource(spans, engine or LocalEngine(), by))
 
 
 class Trajectories:
     """Runs of one source. Looking at them reads the source, once."""
 
-    def __init__(self, spans: SpanSource, *, engine: Engine, by: By, wanted: Where = ()) -> None:
-        self._spans = spans
-        self._engine = engine
-        self._by = by
+    def __init__(self, source: RunSource, wanted: Where = ()) -> None:
+        self._source = source
         self._wanted = wanted
 
     @cached_property
     def batch(self) -> RunBatch:
         """All runs as one run batch."""
-        batches = self._engine.map(self._spans.tables(), lambda batch: batch, by=self._by)
-        return matching(RunBatch.concat(list(batches)), self._wanted)
+        return matching(self._source.batch, self._wanted)
+
+    @property
+    def span_table(self) -> pa.Table:
+        """The spans as an Arrow table; without a filter also those that belong to no run."""
+        table = collect(self._source.spans.tables())
+        return _of_runs(table, self.batch.runs) if self._wanted else table
 
     @property
     def quarantined(self) -> pa.Table:
         """What could not be read, as an Arrow table (`read.quarantine.QUARANTINE_SCHEMA`)."""
-        return self._spans.quarantine
+        return self._source.spans.quarantine
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -106,8 +106,8 @@ class Trajectories:
 
     def __repr__(self) -> str:
         if "batch" not in self.__dict__:
-            return f"Trajectories({self._spans.name!r}, not read yet)"
-        return f"Trajectories({self._spans.name!r}, {len(self)} runs)"
+            return f"Trajectories({self._source.spans.name!r}, not read yet)"
+        return f"Trajectories({self._source.spans.name!r}, {len(self)} runs)"
 
     def _repr_html_(self) -> str:
         return runs_html(islice(self, _SHOWN), len(self))
@@ -126,7 +126,7 @@ class Trajectories:
 
         Without a filter also the spans that belong to no run.
         """
-        return frame(self._span_table())
+        return frame(self.span_table)
 
     def gaps(self) -> pd.DataFrame:
         """One row a named hole in the evidence of a run."""
@@ -149,24 +149,19 @@ class Trajectories:
 
         Raises ValueError for a name that is no column of `runs()`.
         """
-        wanted = (*self._wanted, *where(columns))
-        return Trajectories(self._spans, engine=self._engine, by=self._by, wanted=wanted)
+        return Trajectories(self._source, (*self._wanted, *where(columns)))
 
-    def check(self, policy: Policy) -> CheckReport:
-        """Check every run against a policy."""
-        return check(self.batch, policy)
+    def check(self, policy: Policy, *, strict: bool = False) -> CheckReport:
+        """Check every run against a policy; when strict, warnings count as violations."""
+        return check(self.batch, policy, strict=strict)
 
     def to_parquet(self, path: str | PathLike[str], *, watch: Watch | None = None) -> int:
         """Write the spans as canonical Parquet, all of the file or none; return how many.
 
         `watch` gets the stream of span tables and passes it on: a progress bar, say.
         """
-        tables = iter([self._span_table()]) if self._wanted else self._spans.stream()
+        tables = iter([self.span_table]) if self._wanted else self._source.spans.stream()
         return write_spans(watch(tables) if watch else tables, path)
-
-    def _span_table(self) -> pa.Table:
-        table = collect(self._spans.tables())
-        return _of_runs(table, self.batch.runs) if self._wanted else table
 
     @cached_property
     def _ordinals(self) -> dict[str, int]:
@@ -178,7 +173,9 @@ class Trajectories:
             return self._ordinals[run_id]
         near = get_close_matches(run_id, self._ordinals, n=1, cutoff=0.0)
         hint = f"; the nearest is {near[0]!r}" if near else ""
-        raise KeyError(f"no run {run_id!r} among {len(self)} runs of {self._spans.name}{hint}")
+        raise KeyError(
+            f"no run {run_id!r} among {len(self)} runs of {self._source.spans.name}{hint}"
+        )
 
 
 def _of_runs(spans: pa.Table, runs: pa.Table) -> pa.Table:

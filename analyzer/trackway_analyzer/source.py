@@ -1,4 +1,4 @@
-"""A source of spans: read once and kept, or streamed past.
+"""A source of spans, read once and kept or streamed past, and the runs that an engine makes of it.
 
 1. `tables` reads the source on its first call and keeps what it read.
 2. `stream` keeps nothing; of a source that was kept already it repeats what was read.
@@ -8,11 +8,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
 import pyarrow as pa
 
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.engine import By, Engine
 from trackway_analyzer.read import read
 from trackway_analyzer.read.quarantine import QUARANTINE_SCHEMA
 
@@ -61,3 +64,18 @@ class SpanSource:
         if self._quarantine is None:
             self.tables()
         return self._quarantine
+
+
+class RunSource:
+    """The runs of a source, reconstructed once."""
+
+    def __init__(self, spans: SpanSource, engine: Engine, by: By) -> None:
+        self.spans = spans
+        self._engine = engine
+        self._by = by
+
+    @cached_property
+    def batch(self) -> RunBatch:
+        """All runs as one run batch."""
+        batches = self._engine.map(self.spans.tables(), lambda batch: batch, by=self._by)
+        return RunBatch.concat(list(batches))

@@ -10,7 +10,6 @@ import pyarrow as pa
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from trackway_analyzer.cli.options import (
-    STANDARD_INPUT,
     Command,
     Reading,
     json_option,
@@ -18,6 +17,7 @@ from trackway_analyzer.cli.options import (
     reading_options,
     source_argument,
 )
+from trackway_analyzer.read.source import STDIN
 from trackway_analyzer.report.json import line
 from trackway_analyzer.report.terminal import console
 
@@ -34,7 +34,7 @@ def command(source: str, destination: Path, as_json: bool, reading: Reading) -> 
     there already is replaced, once the new one is complete.
     """
     target = _target(source, destination)
-    trajectories = reading.open(source)
+    trajectories = reading.unread(source)
     spans = trajectories.to_parquet(target, watch=_progress)
     if as_json:
         click.echo(line({"path": str(target), "spans": spans}))
@@ -45,7 +45,7 @@ def command(source: str, destination: Path, as_json: bool, reading: Reading) -> 
 
 def _target(source: str, destination: Path) -> Path:
     if destination.is_dir():
-        name = "stdin" if source == STANDARD_INPUT else Path(source).name.split(".")[0]
+        name = "stdin" if source == STDIN else Path(source).name.split(".")[0]
         destination = destination / f"{name or 'traces'}.parquet"
     folder = Path(source)
     if folder.is_dir() and destination.resolve().is_relative_to(folder.resolve()):

@@ -87,8 +87,12 @@ def main() -> NoReturn:
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code."""
     try:
-        code = trackway.main(list(arguments), prog_name="trackway", standalone_mode=False)
+        # Not `main`: that one turns a closed pipe into exit code 1, a violation.
+        with trackway.make_context("trackway", list(arguments)) as context:
+            code = trackway.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as asked:
+        return asked.exit_code
     except BrokenPipeError:
         _forget_standard_output()
         return _CLOSED_PIPE

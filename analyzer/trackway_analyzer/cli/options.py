@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -16,8 +14,7 @@ from trackway_analyzer.cli import run_name
 from trackway_analyzer.engine import By
 from trackway_analyzer.load import Trajectories, load
 from trackway_analyzer.model import Trajectory
-
-STANDARD_INPUT: Final = "-"
+from trackway_analyzer.read import Reason
 
 
 class Command(click.Command):
@@ -39,10 +36,16 @@ class Reading:
     by: By
 
     def open(self, source: str) -> Trajectories:
-        """Return the runs of a path, a URL or `-`."""
-        opened = io.BytesIO(sys.stdin.buffer.read()) if source == STANDARD_INPUT else source
+        """Read a path, a URL or `-`. Raises click.ClickException where nothing could be read."""
+        trajectories = self.unread(source)
+        if not len(trajectories.span_table):
+            _refuse_if_unreadable(trajectories, source)
+        return trajectories
+
+    def unread(self, source: str) -> Trajectories:
+        """Return the runs of a source that nobody has read yet."""
         return load(
-            opened,
+            source,
             format=self.format,
             dialect=self.dialect,
             strict=self.strict_input,
@@ -91,8 +94,16 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
-strict_option = click.option("--strict", is_flag=True, help="Warnings count: exit 1.")
+strict_option = click.option("--strict", is_flag=True, help="Warnings count as violations.")
 source_argument = click.argument("source", metavar="SRC")
+
+
+def _refuse_if_unreadable(trajectories: Trajectories, source: str) -> None:
+    """An empty source is an empty result; one that holds something else is a mistake."""
+    for row in trajectories.quarantined.to_pylist():
+        if row["reason"] != Reason.EMPTY_FILE:
+            what = f"{row['reason']}: {row['detail']}"
+            raise click.ClickException(f"nothing in {source} could be read: {what}")
 
 
 def note_losses(trajectories: Trajectories, source: str) -> None:
@@ -109,8 +120,9 @@ def note_sessions(trajectories: Trajectories, reading: Reading) -> None:
         return
     sessions = trajectories.batch.runs.column("session_id").drop_null()
     if len(sessions) > len(sessions.unique()):
+        found = len(sessions.unique())
         note(
-            f"{len(sessions)} runs belong to {len(sessions.unique())} sessions: "
+            f"{len(sessions)} runs belong to {found} session{'s' if found > 1 else ''}: "
             "--by session joins the traces of a session into one run"
         )
 

@@ -20,4 +20,4 @@ from trackway_analyzer.cli.output import print_rows
 @reading_options
 def command(source: str, as_json: bool, reading: Reading) -> None:
     """Print what was put aside while reading: file, byte offset, reason, what was found."""
-    print_rows(reading.open(source).quarantined, as_json, empty="everything could be read")
+    print_rows(reading.unread(source).quarantined, as_json, empty="everything could be read")

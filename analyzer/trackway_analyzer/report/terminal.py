@@ -1,7 +1,8 @@
 """Print results to a person: in colour on a terminal, in the same words elsewhere.
 
 1. Colour only repeats what a word or a sign already says.
-2. On a terminal a line is as wide as the window; in a file or a pipe it is `PLAIN_WIDTH` wide.
+2. On a terminal a line is as wide as the window; in a file or a pipe a run is `PLAIN_WIDTH` wide
+   and a table as wide as its values.
 3. Text from a trace is never read as markup, and its control characters are escaped.
 4. A run that is longer than the window is printed without its plain model turns, and says so. In a
    file or a pipe nothing is left out.
@@ -28,6 +29,8 @@ from trackway_analyzer.report.trajectory import (
 from trackway_analyzer.summary import sequence_text
 
 PLAIN_WIDTH: Final = 120
+_UNLIMITED: Final = 100_000
+"""Width of a table in a file or a pipe: a cut or folded path is of no use to the next program."""
 _OTHER_LINES: Final = 8
 """Lines around the steps of a run."""
 
@@ -53,7 +56,7 @@ def print_trajectory(trajectory: Trajectory, to: Console, *, every_step: bool = 
     shown = view.steps
     if to.is_terminal and not every_step:
         shown = fitting(view, to.height)
-    to.print(_frame(view, shown, trajectory))
+    _print(_frame(view, shown, trajectory), to, to.width)
 
 
 def fitting(view: TrajectoryView, height: int) -> tuple[StepLine, ...]:
@@ -69,7 +72,7 @@ def trajectory_text(trajectory: Trajectory, width: int = PLAIN_WIDTH) -> str:
     plain = Console(width=width, color_system=None, highlight=False, markup=False, emoji=False)
     with plain.capture() as captured:
         print_trajectory(trajectory, plain)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+    return captured.get().rstrip("\n")
 
 
 def print_sequences(trajectories: Iterable[Trajectory], to: Console) -> None:
@@ -99,7 +102,16 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[object]], to: Con
         table.add_column(name, justify="right" if digits else "left", overflow="fold")
     for row in listed:
         table.add_row(*row)
-    to.print(table)
+    _print(table, to, to.width if to.is_terminal else _UNLIMITED)
+
+
+def _print(table: Table, to: Console, width: int) -> None:
+    """Print a table; in a file or a pipe without the blanks that fill its last column."""
+    if to.is_terminal:
+        to.print(table)
+        return
+    for segments in to.render_lines(table, to.options.update_width(width), pad=False):
+        to.print(Text("".join(segment.text for segment in segments).rstrip()), soft_wrap=True)
 
 
 def _cell(value: object) -> str:

@@ -1,0 +1,195 @@
+"""Do these runs keep to the policy? `CheckReport`: findings, one verdict, one exit code.
+
+1. Any violation of a rule of severity `error` makes the verdict `violation`.
+2. Otherwise, a run in which a rule of severity `error` cannot be decided makes it `insufficient`.
+   So does a check of no run, or by no rule: no evidence is never a pass.
+3. Otherwise it is `pass`. A rule of severity `warning` counts only in a strict report, and there as
+   an `error` does.
+4. A finding gets its sentence when somebody looks at it; the verdict needs none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.frames import frame
+from trackway_analyzer.json_text import compact
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.finding import Finding, Layer, Severity, State
+from trackway_analyzer.rules.policy import Policy
+from trackway_analyzer.rules.rule import InsufficientEvidenceError, RuleViolationError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FINDING_COLUMNS: Final = pa.schema(
+    [
+        ("run_id", pa.string()),
+        ("rule", pa.string()),
+        ("layer", pa.string()),
+        ("severity", pa.string()),
+        ("state", pa.string()),
+        ("step", pa.int64()),
+        ("span_id", pa.string()),
+        ("sentence", pa.string()),
+        ("expected", pa.string()),  # JSON
+        ("got", pa.string()),  # JSON
+        ("nearest", pa.string()),
+    ]
+)
+
+_SHOWN: Final = 20
+
+
+class Verdict(StrEnum):
+    """What a check of some runs says."""
+
+    PASS = "pass"
+    VIOLATION = "violation"
+    INSUFFICIENT = "insufficient"
+
+    @property
+    def exit_code(self) -> int:
+        """What a command that ends with this verdict exits with."""
+        return {Verdict.PASS: 0, Verdict.VIOLATION: 1, Verdict.INSUFFICIENT: 2}[self]
+
+
+class CheckViolationError(RuleViolationError):
+    """Runs break a policy: the first finding in `finding`, everything in `report`."""
+
+    def __init__(self, report: CheckReport, findings: list[Finding]) -> None:
+        super().__init__(findings[0])
+        lines = [f"{found.run_id}: {found.rule}: {found.sentence}" for found in findings]
+        more = sum(count.violated for count in report.counts) - len(lines)
+        self.args = ("\n".join([*lines, *([f"… and {more} more"] if more > 0 else [])]),)
+        self.report = report
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCount:
+    """In how many runs a rule does not hold."""
+
+    rule: str
+    layer: Layer
+    severity: Severity
+    violated: int
+    insufficient: int
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """Every finding of a policy over some runs."""
+
+    batch: RunBatch
+    policy: Policy
+    table: pa.Table
+    """Rows of `rules.finding.FINDING_SCHEMA`."""
+    strict: bool = False
+    """Whether rules of severity `warning` count."""
+
+    @cached_property
+    def counts(self) -> tuple[RuleCount, ...]:
+        """Each rule of the policy, in its order."""
+        columns = (self.table.column(name).to_pylist() for name in ("rule", "state"))
+        found = Counter(zip(*columns, strict=True))
+        return tuple(
+            RuleCount(
+                rule.title,
+                rule.layer,
+                rule.severity,
+                found[index, State.VIOLATED.value],
+                found[index, State.INSUFFICIENT.value],
+            )
+            for index, rule in enumerate(self.policy.rules)
+        )
+
+    @property
+    def verdict(self) -> Verdict:
+        """The answer to the whole check."""
+        counting = [c for c in self.counts if self.strict or c.severity is Severity.ERROR]
+        if any(count.violated for count in counting):
+            return Verdict.VIOLATION
+        if any(count.insufficient for count in counting) or not len(self.batch) or not self.counts:
+            return Verdict.INSUFFICIENT
+        return Verdict.PASS
+
+    @property
+    def exit_code(self) -> int:
+        """0 pass, 1 violation, 2 insufficient."""
+        return self.verdict.exit_code
+
+    @property
+    def runs_kept(self) -> int:
+        """Runs without any finding."""
+        return len(self.batch) - len(self.table.column("run").unique())
+
+    def explained(
+        self, *, rule: int | None = None, state: State | None = None
+    ) -> Iterator[Finding]:
+        """Make sentences of the findings, in the order of the runs: of one rule, of one state."""
+        for row in self.table.to_pylist():
+            if rule in (None, row["rule"]) and state in (None, row["state"]):
+                yield self.policy.explain(self.batch, row)
+
+    def findings(self) -> pd.DataFrame:
+        """One row a finding; `expected` and `got` are JSON texts."""
+        rows = [finding_row(found) for found in self.explained()]
+        for row in rows:
+            row |= {name: _text(row[name]) for name in ("expected", "got")}
+        return frame(pa.Table.from_pylist(rows, schema=FINDING_COLUMNS))
+
+    def raise_for_violations(self) -> None:
+        """Raise unless the verdict is `pass`.
+
+        Raises CheckViolationError where a rule that counts is violated, InsufficientEvidenceError
+        where one cannot be decided or there was nothing to check.
+        """
+        if self.verdict is Verdict.VIOLATION:
+            raise CheckViolationError(self, list(islice(self._counting(State.VIOLATED), _SHOWN)))
+        if self.verdict is Verdict.INSUFFICIENT:
+            undecided = next(self._counting(State.INSUFFICIENT), None)
+            raise InsufficientEvidenceError(undecided or _nothing_checked(self))
+
+    def _counting(self, state: State) -> Iterator[Finding]:
+        found = self.explained(state=state)
+        return (one for one in found if self.strict or one.severity is Severity.ERROR)
+
+    def __repr__(self) -> str:
+        return (
+            f"CheckReport({self.verdict.value}, {len(self.batch)} runs, {len(self.table)} findings)"
+        )
+
+
+def check(batch: RunBatch, policy: Policy, *, strict: bool = False) -> CheckReport:
+    """Check every run of a batch against a policy."""
+    return CheckReport(batch, policy, policy.check(batch), strict)
+
+
+def finding_row(finding: Finding) -> dict[str, Any]:
+    """One finding as plain values, with the keys of `FINDING_COLUMNS`."""
+    return {name: getattr(finding, name) for name in FINDING_COLUMNS.names}
+
+
+def _text(value: JsonValue) -> str | None:
+    return None if value is None else compact(value)
+
+
+def _nothing_checked(report: CheckReport) -> Finding:
+    lacks = "no run" if not len(report.batch) else "no rule"
+    return Finding(
+        rule="policy",
+        layer=Layer.TRAJECTORY,
+        severity=Severity.ERROR,
+        state=State.INSUFFICIENT,
+        run_id="",
+        sentence=f"there was {lacks} to check: no evidence is no pass",
+    )

@@ -1,0 +1,47 @@
+"""`trackway check SRC --policy FILE`: do the runs keep to the policy?"""
+
+from __future__ import annotations
+
+import click
+
+from trackway_analyzer.cli.exit import Exit
+from trackway_analyzer.cli.options import (
+    Command,
+    Reading,
+    json_option,
+    note_losses,
+    note_sessions,
+    reading_options,
+    source_argument,
+    strict_option,
+)
+from trackway_analyzer.report.check import PER_RULE, print_report, report_json
+from trackway_analyzer.report.json import line
+from trackway_analyzer.report.terminal import console
+from trackway_analyzer.rules.policy import Policy
+
+
+@click.command(cls=Command)
+@source_argument
+@click.option("--policy", required=True, metavar="FILE", help="The policy file (YAML).")
+@strict_option
+@click.option("--all", "everything", is_flag=True, help="Every finding, however many.")
+@json_option
+@reading_options
+def command(
+    source: str, policy: str, strict: bool, everything: bool, as_json: bool, reading: Reading
+) -> Exit:
+    """Check every run of SRC against a policy file; exit by the verdict.
+
+    0 pass, 1 violation, 2 insufficient evidence: a gap hides the answer, or there was no run.
+    """
+    rules = Policy.from_yaml(policy)
+    trajectories = reading.open(source)
+    report = trajectories.check(rules, strict=strict)
+    if as_json:
+        click.echo(line(report_json(report)))
+    else:
+        print_report(report, console(), per_rule=None if everything else PER_RULE)
+    note_losses(trajectories, source)
+    note_sessions(trajectories, reading)
+    return Exit(report.exit_code)

@@ -1,0 +1,278 @@
+"""The `trackway` command, as a person or a script calls it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from trackway_analyzer.cli.main import COMMANDS, run
+
+Write = Callable[..., Path]
+
+HAPPY = "a" * 32
+SECOND = "b" * 32
+ORDER = ("lookup_order", {"order_id": "A-17"}, {"id": "A-17", "total": 84.0})
+REFUND = ("refund", {"order_id": "A-17", "amount": 84.0}, {"status": "succeeded"})
+FAILED = ("refund", {"order_id": "A-17", "amount": 84.0}, {"error": "declined"})
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run a command and return its exit code and what it printed."""
+
+    def called(*arguments: str | Path) -> tuple[int, str, str]:
+        code = run([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return called
+
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+def test_steps_prints_one_run_a_line(call: Call, otlp: Write) -> None:
+    code, out, err = call("steps", otlp({HAPPY: [ORDER, REFUND], SECOND: [ORDER, FAILED]}))
+    assert code == 0
+    assert out.splitlines() == [
+        f"{HAPPY}  lookup_order → refund",
+        f"{SECOND}  lookup_order → refund ✗",
+    ]
+    assert err == ""
+
+
+def test_steps_as_json_lines(call: Call, otlp: Write) -> None:
+    code, out, _ = call("steps", "--json", otlp({HAPPY: [ORDER], SECOND: [REFUND]}, session="s"))
+    assert code == 0
+    first, second = (json.loads(line) for line in out.splitlines())
+    assert first["run_id"] == HAPPY
+    assert first["session_id"] == "s"
+    assert first["tools"] == ["lookup_order"]
+    assert first["steps"][0]["arguments"] == {"order_id": "A-17"}
+    assert first["steps"][0]["result"] == {"id": "A-17", "total": 84.0}
+    assert second["tools"] == ["refund"]
+
+
+def test_steps_of_one_run(call: Call, otlp: Write) -> None:
+    path = otlp({HAPPY: [ORDER], SECOND: [REFUND]})
+    expected = f"{SECOND}  refund\n"
+    assert call("steps", path, "--run", SECOND)[:2] == (0, expected)
+    assert call("steps", f"{path}#bbb")[:2] == (0, expected)
+
+
+def test_a_session_over_several_traces_is_hinted_at_and_joined(call: Call, otlp: Write) -> None:
+    path = otlp({HAPPY: [ORDER], SECOND: [REFUND]}, session="s")
+    _, _, err = call("steps", path)
+    assert err == (
+        "note: 2 runs belong to 1 session: --by session joins the traces of a session into one"
+        " run\n"
+    )
+    code, out, err = call("steps", path, "--by", "session", "--json")
+    assert (code, err) == (0, "")
+    (joined,) = (json.loads(line) for line in out.splitlines())
+    assert joined["tools"] == ["lookup_order", "refund"]
+
+
+def test_show_prints_one_run(call: Call, otlp: Write) -> None:
+    code, out, err = call("show", f"{otlp({HAPPY: [ORDER, FAILED], SECOND: []})}#aaa")
+    assert (code, err) == (0, "")
+    assert f"run      {HAPPY}" in out
+    assert 'lookup_order  order_id="A-17"  → {"id": "A-17", "total": 84.0}' in out
+    assert "✗ failed" in out
+
+
+def test_show_of_a_source_with_several_runs_lists_them(call: Call, otlp: Write) -> None:
+    path = otlp({HAPPY: [ORDER], SECOND: [REFUND]})
+    code, out, err = call("show", path)
+    assert (code, out) == (4, "")
+    assert err == (
+        f"error: {path} holds 2 runs; name one of them:\n  {path}#{HAPPY}\n  {path}#{SECOND}\n"
+    )
+
+
+def test_diff_exits_by_its_status(call: Call, otlp: Write) -> None:
+    reference = otlp({HAPPY: [ORDER, REFUND]}, name="reference.json")
+    same = otlp({SECOND: [ORDER, REFUND]}, name="same.json")
+    shorter = otlp({SECOND: [ORDER]}, name="shorter.json")
+    assert call("diff", reference, same)[0] == 0
+    code, out, _ = call("diff", reference, shorter)
+    assert code == 1
+    assert "refund" in out
+    code, out, _ = call("diff", reference, shorter, "--json")
+    assert code == 1
+    assert json.loads(out)["missing_in_candidate"] == ["refund"]
+
+
+def test_diff_with_warnings_fails_only_when_strict(call: Call, otlp: Write) -> None:
+    reference = otlp({HAPPY: [ORDER, REFUND]}, name="reference.json")
+    halved = ("refund", {"order_id": "A-17", "amount": 42.0}, {"status": "succeeded"})
+    changed = otlp({SECOND: [ORDER, halved]}, name="changed.json")
+    assert call("diff", reference, changed)[0] == 0
+    assert call("diff", reference, changed, "--strict")[0] == 1
+
+
+def test_convert_writes_parquet_that_loads_the_same(
+    call: Call, otlp: Write, tmp_path: Path
+) -> None:
+    source, target = otlp({HAPPY: [ORDER, REFUND]}), tmp_path / "all.parquet"
+    code, out, err = call("convert", source, target)
+    assert (code, out, err) == (0, f"3 spans to {target}\n", "")
+    assert call("steps", "--json", target)[1] == call("steps", "--json", source)[1]
+    metadata = pq.read_metadata(target).metadata
+    assert metadata[b"trackway.spans"] == b"3"
+    assert metadata[b"trackway.runs"] == b"1"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all.parquet", "traces.json"]
+
+
+def test_convert_into_a_folder_names_the_file_after_the_source(
+    call: Call, otlp: Write, tmp_path: Path
+) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    assert call("convert", otlp({HAPPY: [ORDER]}), folder)[0] == 0
+    assert [path.name for path in folder.iterdir()] == ["traces.parquet"]
+
+
+def test_convert_refuses_to_write_into_its_source(call: Call, otlp: Write, tmp_path: Path) -> None:
+    otlp({HAPPY: [ORDER]})
+    code, _, err = call("convert", tmp_path, tmp_path / "all.parquet")
+    assert code == 4
+    assert "which would then hold every span twice" in err
+    assert not (tmp_path / "all.parquet").exists()
+
+
+def test_variants_gaps_and_stats(call: Call, otlp: Write) -> None:
+    path = otlp({HAPPY: [ORDER, REFUND], SECOND: [ORDER, REFUND]})
+    code, out, _ = call("variants", path, "--json")
+    assert code == 0
+    assert json.loads(out)["sequence"] == "lookup_order → refund"
+    assert json.loads(out)["runs"] == 2
+    code, out, _ = call("stats", path, "--json")
+    assert code == 0
+    assert json.loads(out)["runs"] == 2
+    assert [tool["calls"] for tool in json.loads(out)["tools"]] == [2, 2]
+    assert call("stats", path)[0] == 0
+    assert call("gaps", path)[0] == 0
+
+
+def test_a_broken_line_is_put_aside_and_counted(call: Call, otlp: Write) -> None:
+    path = otlp({HAPPY: [ORDER]}, name="traces.jsonl")
+    path.write_text(path.read_text() + "\n{broken\n" + "{}\n")
+    code, out, err = call("steps", path)
+    assert code == 0
+    assert out == f"{HAPPY}  lookup_order\n"
+    assert f"could not be read: trackway quarantine {path}" in err
+    code, out, _ = call("quarantine", path, "--json")
+    assert code == 0
+    assert "broken_line" in [json.loads(line)["reason"] for line in out.splitlines()]
+    code, out, err = call("steps", path, "--strict-input")
+    assert (code, out) == (4, "")
+    assert "broken_line" in err
+
+
+def test_standard_input(otlp: Write) -> None:
+    path = otlp({HAPPY: [ORDER]})
+    done = subprocess.run(
+        [sys.executable, "-m", "trackway_analyzer", "steps", "-"],
+        input=path.read_bytes(),
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.decode() == f"{HAPPY}  lookup_order\n"
+
+
+def test_a_closed_pipe_is_no_error(otlp: Write) -> None:
+    path = otlp({f"{n:032x}": [ORDER] for n in range(1, 500)})
+    steps = f"{sys.executable} -m trackway_analyzer steps --json {path}"
+    command = f"{steps} | head -1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.returncode == 141
+    assert len(done.stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["steps", "no-such-file.json"], "no such file or folder: no-such-file.json"),
+        (["steps"], "Missing argument 'SRC'"),
+        (["stps"], "no command 'stps'; did you mean 'steps'?"),
+        (["steps", "x", "--frob"], "No such option"),
+        (["check", "x"], "Missing option '--policy'"),
+        (["show", "x", "--by", "day"], "'day' is not one of 'trace', 'session'"),
+    ],
+)
+def test_wrong_usage_and_missing_input_exit_with_four(
+    call: Call, arguments: list[str], words: str
+) -> None:
+    code, out, err = call(*arguments)
+    assert (code, out) == (4, "")
+    assert words in err
+    assert "Traceback" not in err
+
+
+def test_a_folder_without_traces_says_what_was_looked_for(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").touch()
+    code, _, err = call("steps", tmp_path)
+    assert code == 4
+    assert ".parquet" in err
+    assert "notes.txt" in err
+
+
+def test_a_file_that_holds_no_trace_is_an_error(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "package.json"
+    path.write_text('{"name": "left-pad"}')
+    code, out, err = call("steps", path)
+    assert (code, out) == (4, "")
+    assert err == (
+        f"error: nothing in {path} could be read: not_a_trace: JSON without resourceSpans;"
+        " its keys are name\n"
+    )
+
+
+def test_an_empty_but_valid_file_is_an_empty_result(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "empty.json"
+    path.write_text('{"resourceSpans": []}')
+    assert call("steps", path) == (0, "", "")
+    assert call("variants", path) == (0, "this source holds no run\n", "")
+
+
+def test_help_and_version(call: Call) -> None:
+    code, out, _ = call("--help")
+    assert code == 0
+    assert all(name in out for name in COMMANDS)
+    for name in COMMANDS:
+        code, out, _ = call(name, "--help")
+        assert code == 0
+        assert "--debug" in out
+    code, out, _ = call("--version")
+    assert code == 0
+    assert out.startswith("trackway, version ")
+    assert call()[0] == 4
+
+
+def test_an_error_of_the_program_exits_with_four_and_no_traceback(
+    call: Call, otlp: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr("trackway_analyzer.cli.gaps.gap_table", broken)
+    path = otlp({HAPPY: [ORDER]})
+    code, _, err = call("gaps", path)
+    assert code == 4
+    assert err == (
+        "internal error: ZeroDivisionError: division by zero\n"
+        "This is a bug of trackway; the same command with --debug prints where.\n"
+    )
+    code, _, err = call("gaps", path, "--debug")
+    assert code == 4
+    assert "Traceback" in err
