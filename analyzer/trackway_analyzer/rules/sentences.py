@@ -82,7 +82,8 @@ def because(evidence: Evidence, reason: Because) -> str:
 def _both(operator: str, left: Read, right: Read) -> tuple[str, str]:
     if operator in ("==", "!="):
         return shown_apart(_seen(left), _seen(right))
-    return shown(_seen(left)), shown(_seen(right))
+    got, wanted = (r.text if r.literal else shown(_seen(r)) for r in (left, right))
+    return got, wanted
 
 
 def _mirrored(operator: str) -> str:

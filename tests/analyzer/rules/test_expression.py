@@ -1,0 +1,211 @@
+"""The expression language: values, sources, strict types, and three answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackway_analyzer.rules.expression import (
+    ExpressionError,
+    Hidden,
+    NoSource,
+    Source,
+    Truth,
+    compiled,
+)
+
+GAP = Hidden("content_off")
+
+
+@dataclass
+class Here:
+    """A step with its arguments, its result and earlier results by name."""
+
+    own: Any = field(default_factory=dict)
+    answer: Any = field(default_factory=dict)
+    before: dict[str, Any] = field(default_factory=dict)
+
+    def arguments(self) -> Source | Hidden:
+        return self.own if isinstance(self.own, (Source, Hidden)) else Source(self.own)
+
+    def result(self) -> Source | Hidden:
+        return self.answer if isinstance(self.answer, (Source, Hidden)) else Source(self.answer)
+
+    def earlier(self, name: str) -> Source | Hidden | NoSource | None:
+        value = self.before.get(name)
+        known = isinstance(value, (Source, Hidden, NoSource)) or value is None
+        return value if known else Source(value, row=0)
+
+
+def truth(text: str, own: Any = None, answer: Any = None, **before: Any) -> Truth:
+    return compiled(text).truth(Here(own or {}, answer or {}, before))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("n == 1", True),
+        ("n == 1.0", True),
+        ("n == true", False),
+        ("n == '1'", False),
+        ("yes == true", True),
+        ("yes == 1", False),
+        ("n != 2", True),
+        ("n < 2 and n >= 1 and n <= 1 and not n > 1", True),
+        ("n < 'b'", False),
+        ("yes < 2", False),
+        ("word < 'b'", True),
+        ("word in ['a', 'b']", True),
+        ("n in [true, '1']", False),
+        ("n in word", False),
+        ("none == null", True),
+        ("gone == null", False),
+        ("gone != null", True),
+        ("gone == nowhere", True),
+        ("gone < 1 or gone >= 1", False),
+        ("obj == obj and obj.a == [1, 2.0]", True),
+        ("list == [1, {}]", None),
+        ("obj['a'][1] == 2", True),
+        ("obj.a[0] == 1 || false", True),
+        ("(n == 2 or n == 1) and n == 1", True),
+        ("n == 2 or n == 1 and n == 1", True),
+        ("not (n == 1)", False),
+        ("!gone && !none", True),
+        ("yes", True),
+        ("no", False),
+        ("zero or empty or nil or none or gone", False),
+        ("obj", True),
+        ("1e2 == 100 and -1 == -1.0", True),
+        ("'it\\'s \"x\"' == word2", True),
+    ],
+)
+def test_own_arguments(text: str, expected: bool | None) -> None:
+    own = {
+        "n": 1,
+        "yes": True,
+        "no": False,
+        "word": "a",
+        "word2": 'it\'s "x"',
+        "none": None,
+        "zero": 0,
+        "empty": "",
+        "nil": [],
+        "obj": {"a": [1, 2]},
+    }
+    if expected is None:
+        with pytest.raises(ExpressionError):
+            compiled(text)
+    else:
+        assert truth(text, own) is expected
+
+
+def test_the_own_result_is_read_with_a_path() -> None:
+    answer = {"status": "succeeded", "items": [{"id": 1, "on": False}, {"id": 2, "on": True}]}
+
+    assert truth('$.status == "succeeded"', answer=answer) is True
+    assert truth("$.items[?@.id == 2]", answer=answer) is True
+    assert truth("$.items[?@.id == 3]", answer=answer) is False
+    assert truth("$.items[*].on", answer=answer) is True
+    assert truth("$['items'][1].id == 2", answer=answer) is True
+    assert truth("$ == 3", answer=Source(3)) is True
+
+
+def test_earlier_results_are_read_by_tool_and_quoted_where_the_name_has_dots() -> None:
+    before = {"order": {"total": 84.0}, "refund_api.create": {"id": "re_1"}}
+
+    assert truth("amount <= order.total", {"amount": 42}, **before) is True
+    assert truth('"refund_api.create".id == "re_1"', **before) is True
+    assert truth("order['total'] == 84", **before) is True
+
+
+def test_a_name_that_is_no_tool_is_an_own_argument() -> None:
+    assert truth("payment.amount == 3", {"payment": {"amount": 3}}) is True
+    assert truth("payment.amount == 3", {}) == NoSource("payment")
+    assert truth('"a.b".c == 3', {"a.b": {"c": 3}}) == NoSource("a.b")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("seen == 1 or hid == 1", True),
+        ("seen == 2 and hid == 1", False),
+        ("seen == 1 and hid == 1", GAP),
+        ("seen == 2 or hid == 1", GAP),
+        ("not hid == 1", GAP),
+        ("hid", GAP),
+        ("hid == 1 or hid2 == 2 or seen", True),
+    ],
+)
+def test_a_hidden_value_decides_only_where_it_must(text: str, expected: Truth) -> None:
+    named = text.replace("hid2", "tool.b").replace("hid", "tool.a")
+
+    assert truth(named, {"seen": 1}, tool=GAP) == expected
+
+
+def test_a_missing_source_is_not_fulfilled_and_wins_over_a_gap_unless_a_gap_could_save_it() -> None:
+    none = NoSource("none")
+
+    assert truth("none.x == 1 and hid.x == 1", none=none, hid=GAP) == none
+    assert truth("none.x == 1 or hid.x == 1", none=none, hid=GAP) == GAP
+    assert truth("none.x != 1", none=none) == none
+    assert truth("not none.x", none=none) == none
+    assert truth("none.x == hid.x", none=none, hid=GAP) == none
+
+
+def test_what_a_cut_value_still_shows_stands_and_what_it_does_not_show_is_hidden() -> None:
+    cut = Source({"a": 1}, cut=Hidden("truncated_value", 3))
+
+    assert truth("a == 1", cut) is True
+    assert truth("b == 1", cut) == Hidden("truncated_value", 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("amount = 3", "'amount = 3': write == to compare, found = at character 8"),
+        ("amount <=", "'amount <=' ends too early: expected a value or a name"),
+        ("", "'' ends too early"),
+        ("$.a[*].b == 3", "'$.a[*].b == 3': $.a[*].b may yield several values, compare one"),
+        ("a b", "'a b': found 'b' at character 3"),
+        (3, "expected an expression in a text, found 3"),
+    ],
+)
+def test_what_is_no_expression_says_where(text: Any, message: str) -> None:
+    with pytest.raises(ExpressionError) as raised:
+        compiled(text)
+    assert str(raised.value).startswith(message)
+
+
+ATOMS = {"t": True, "f": False, "h.x == 1": None}
+
+
+@st.composite
+def formulas(draw: st.DrawFn) -> tuple[str, Any]:
+    """A formula with its value under Kleene's three-valued logic."""
+    kind = draw(st.sampled_from(["atom", "atom", "not", "and", "or"]))
+    if kind == "atom":
+        return draw(st.sampled_from(list(ATOMS.items())))
+    left = draw(formulas())
+    if kind == "not":
+        return f"not ({left[0]})", None if left[1] is None else not left[1]
+    right = draw(formulas())
+    values = {left[1], right[1]}
+    if kind == "and":
+        return f"({left[0]}) and ({right[0]})", False if False in values else (
+            None if None in values else True
+        )
+    return f"({left[0]}) or ({right[0]})", True if True in values else (
+        None if None in values else False
+    )
+
+
+@given(formulas())
+def test_and_or_not_are_kleenes(formula: tuple[str, Any]) -> None:
+    text, expected = formula
+    found = truth(text, {"t": True, "f": False}, h=GAP)
+
+    assert found == (GAP if expected is None else expected)
