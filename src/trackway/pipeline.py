@@ -19,22 +19,30 @@ from typing import Final
 
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
 
 from trackway.capture import record_capture_error
 from trackway.export import BatchingProcessor
-from trackway.processors import IdentityProcessor
+from trackway.processors import stamp
 from trackway.sampling import TailSampler
 
 DEFAULT_TIMEOUT: Final = 5.0
 """Seconds that a flush takes at most unless it is told otherwise."""
 
 
+_NO_STARTS: Final = {
+    kind.on_start
+    for kind in (SpanProcessor, BatchingProcessor, BatchSpanProcessor, SimpleSpanProcessor)
+}
+
+
 class Pipeline(SpanProcessor):
     """Identity at start, targets at end."""
 
     def __init__(self) -> None:
-        self._identity = IdentityProcessor()
         self._targets: tuple[SpanProcessor, ...] = ()
+        self._starting: tuple[SpanProcessor, ...] = ()
+        """Targets that do something when a span starts."""
         self._sampler: TailSampler | None = None
         if hasattr(os, "register_at_fork"):
             reference = weakref.ref(self)
@@ -48,13 +56,16 @@ class Pipeline(SpanProcessor):
         self.close()
         self._sampler = None if tail_share is None else TailSampler(tail_share, self._emit)
         self._targets = tuple(targets)
+        self._starting = tuple(
+            target for target in targets if type(target).on_start not in _NO_STARTS
+        )
 
     def close(self, timeout: float = DEFAULT_TIMEOUT) -> bool:
         """Hand on what is held back, flush, shut the targets down; True if all was delivered."""
         deadline = time.monotonic() + timeout
         self.release()
         delivered = self.force_flush(int(timeout * 1000))
-        targets, self._targets = self._targets, ()
+        targets, self._targets, self._starting = self._targets, (), ()
         for target in targets:
             _in_time(target.shutdown, max(0.0, deadline - time.monotonic()))
         return delivered
@@ -66,8 +77,8 @@ class Pipeline(SpanProcessor):
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Stamp the span."""
-        self._identity.on_start(span, parent_context)
-        for target in self._targets:
+        stamp(span, parent_context)
+        for target in self._starting:
             target.on_start(span, parent_context)
 
     def on_end(self, span: ReadableSpan) -> None:

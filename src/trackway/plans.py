@@ -22,7 +22,7 @@ from opentelemetry.trace import SpanKind
 from trackway.binding import Binder
 from trackway.capture import Captured, entity_refs
 from trackway.recording import Recorder, put, put_text
-from trackway.run import Attempt, Run, new_identity
+from trackway.run import FIRST, Attempt, Run, new_identity
 from trackway.schema import SCHEMA_VERSION, GenAI, StepKind, Trackway
 from trackway.spans import NOTHING, Live, Plan
 
@@ -63,18 +63,26 @@ class StepPlan(Plan):
         put(attributes, self.input_key, self.input_field, captured)
         if run is not None:
             attributes[Trackway.STEP_INDEX] = step = run.tick()
-            live.key = (self.span_name, captured.text or captured.digest)
-            live.attempt = attempt = run.attempt(live.key, operation_id)
+            attempt = FIRST
+            if operation_id is not None or run.has_failures:
+                attempt = run.attempt(self.key(attributes), operation_id)
+                operation_id = attempt.operation_id
             attributes[Trackway.STEP_ATTEMPT] = attempt.number
-            operation_id = attempt.operation_id
             if operation_id is None and self.makes_operation_ids:
                 operation_id = f"{run.id}:{step}"
-                live.attempt = Attempt(attempt.number, operation_id)
+                attempt = Attempt(attempt.number, operation_id)
+            live.attempt = attempt
         if operation_id is not None:
             attributes[Trackway.OPERATION_ID] = operation_id
         return live.start(span_name or self.span_name, context, self.span_kind, attributes)
 
     makes_operation_ids = False
+
+    def key(self, attributes: Mapping[str, Any]) -> object:
+        """Calls of one operation have name and input in common, or its hash."""
+        text = attributes.get(self.input_key)
+        digest = attributes.get(f"{Trackway.CONTENT_SHA256}.{self.input_field}")
+        return self.span_name, text, digest
 
     def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
         """Return the captured result."""

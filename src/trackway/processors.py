@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from opentelemetry import trace
 from opentelemetry.context import Context, get_current
-from opentelemetry.sdk.trace import Span, SpanProcessor
+from opentelemetry.sdk.trace import Span
 
 from trackway.capture import record_capture_error
 from trackway.run import PLACE
@@ -51,21 +51,18 @@ def operation_of(attributes: Mapping[str, Any]) -> Operation | None:
     return Operation.LLM if "llm.request.type" in attributes else None
 
 
-class IdentityProcessor(SpanProcessor):
-    """Stamps foreign spans at their start."""
-
-    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
-        """Add identity and, to a step, its index."""
-        scope = span.instrumentation_scope
-        if scope is not None and scope.name == SCOPE_NAME:
-            return
-        try:
-            context = get_current() if parent_context is None else parent_context
-            place: Any = context.get(PLACE)
-            if place is not None and place.run is not None:
-                _stamp(span, place.run, context)
-        except Exception as error:  # noqa: BLE001 - a processor must not break the program
-            record_capture_error("processor", error)
+def stamp(span: Span, parent_context: Context | None) -> None:
+    """Add identity to a foreign span that has just started and, to a step, its index."""
+    scope = span.instrumentation_scope
+    if scope is not None and scope.name == SCOPE_NAME:
+        return
+    try:
+        context = get_current() if parent_context is None else parent_context
+        place: Any = context.get(PLACE)
+        if place is not None and place.run is not None:
+            _stamp(span, place.run, context)
+    except Exception as error:  # noqa: BLE001 - a processor must not break the program
+        record_capture_error("processor", error)
 
 
 def _stamp(span: Span, run: Any, context: Context) -> None:

@@ -39,13 +39,14 @@ class Recorder:
 
 def put(attributes: dict[str, Any], key: str, name: str, captured: Captured) -> None:
     """Place a captured value under `key`; `name` is the field's name in the change lists."""
-    if captured.text is not None:
-        attributes[key] = captured.text
-    if captured.digest is not None:
-        attributes[f"{Trackway.CONTENT_SHA256}.{name}"] = captured.digest
-    if captured.truncated:
+    text, truncated, redacted, digest = captured
+    if text is not None:
+        attributes[key] = text
+    if digest is not None:
+        attributes[f"{Trackway.CONTENT_SHA256}.{name}"] = digest
+    if truncated:
         attributes[Trackway.TRUNCATED] = [*attributes.get(Trackway.TRUNCATED, ()), name]
-    if captured.redacted:
+    if redacted:
         attributes[Trackway.REDACTED] = [*attributes.get(Trackway.REDACTED, ()), name]
 
 

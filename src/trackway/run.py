@@ -136,7 +136,7 @@ class Run:
         """Tell which try this is: by the declared operation id, else by what failed before."""
         with _Shared.lock:
             if operation_id is None:
-                return self._failures.pop(key, FIRST) if self._failures else FIRST
+                return self._failures.pop(key, FIRST)
             number = self._counts.get((key, operation_id), 0) + 1
             self._counts[key, operation_id] = number
             return Attempt(number, operation_id)

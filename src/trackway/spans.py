@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from opentelemetry.context import Context, get_current
@@ -26,29 +26,25 @@ from trackway.schema import GenAI, Trackway
 from trackway.streams import Collector
 
 NOTHING: Final[Mapping[str, Any]] = {}
+_ENDED: Final = Context()
 
 
 class Live:
     """A started span, and the place on the context that code below it sees."""
 
-    __slots__ = (
-        "attempt",
-        "attributes",
-        "collector",
-        "context",
-        "done",
-        "first_chunk",
-        "inherited",
-        "key",
-        "outermost",
-        "plan",
-        "recorder",
-        "refs",
-        "root",
-        "run",
-        "span",
-        "started",
-    )
+    # Class attributes, not slots: what a call does not need is not even set.
+    root = False
+    """Whether this is the run span."""
+    outermost = False
+    """Whether this is the first agent below a run that a block opened."""
+    done = False
+    attempt: Attempt = FIRST
+    refs: Sequence[str] = ()
+    collector: Collector | None = None
+    started = first_chunk = 0.0
+    attributes: dict[str, Any]
+    span: Span
+    context: Context
 
     def __init__(
         self, plan: Plan, recorder: Recorder, run: Run | None, inherited: Mapping[str, Any]
@@ -57,18 +53,11 @@ class Live:
         self.recorder = recorder
         self.run = run
         self.inherited = inherited
-        self.root = False
-        self.outermost = False
-        self.done = False
-        self.collector: Collector | None = None
-        self.attempt: Attempt = FIRST
-        self.key: object = None
-        self.refs: list[str] = []
-        self.attributes: dict[str, Any] = {}
-        self.started = 0.0
-        self.first_chunk = 0.0
-        self.span: Span
-        self.context: Context
+
+    @property
+    def key(self) -> object:
+        """What a repetition of this call has in common with it."""
+        return self.plan.key(self.attributes)
 
     def start(self, name: str, parent: Context, kind: SpanKind, attributes: dict[str, Any]) -> Live:
         """Start the span with all of its attributes in one go."""
@@ -190,6 +179,8 @@ class Live:
             run.ended = True
             self.span.set_attribute(Trackway.RUN_LAST_STEP, run.last_step)
         self.span.end()
+        # The context holds this object: without the cycle it goes at once, uncollected.
+        self.context = _ENDED
         if self.root and self.recorder.flush_at_run_end is not None:
             self.recorder.flush_at_run_end()
 
@@ -231,6 +222,10 @@ class Plan:
     def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
         """Return the attributes of a result."""
         raise NotImplementedError
+
+    def key(self, attributes: Mapping[str, Any]) -> object:  # noqa: ARG002
+        """Return what the calls of one operation have in common."""
+        return self.name
 
     def error_attributes(self, live: Live) -> dict[str, Any]:  # noqa: ARG002
         """Return the attributes that an error adds to `error.type`."""
