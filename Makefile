@@ -8,6 +8,7 @@ SOURCES := pyproject.toml analyzer/pyproject.toml
 .PHONY: demo test lint format bench clean
 
 demo: $(VENV)/.demo
+	@rm -rf demo-traces
 	@$(BIN)/python -m examples.support_agent
 
 test: $(VENV)/.test

@@ -36,6 +36,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m examples.support_agent", description=__doc__)
     parser.add_argument("directory", nargs="?", type=Path, default=Path("demo-traces"))
     directory = parser.parse_args().directory
+    if directory.exists() and any(directory.iterdir()):
+        parser.error(f"{directory} holds files already: remove it or name another folder")
     record(directory)
 
     from examples.support_agent.findings import report
