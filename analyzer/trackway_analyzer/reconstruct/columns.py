@@ -42,6 +42,7 @@ class SpanColumns:
             raise ValueError(f"expected a table of SPAN_SCHEMA, found {table.schema.to_string()}")
         self.table = table
         self._encodings: dict[str, pa.DictionaryArray] = {}
+        self._names: dict[str, list[str]] = {}
 
     def __len__(self) -> int:
         return len(self.table)
@@ -64,7 +65,9 @@ class SpanColumns:
 
     def name_of(self, name: str, code: int) -> str:
         """Return the value behind a code of a text column."""
-        return str(self._encoded(name).dictionary[code].as_py())
+        if name not in self._names:
+            self._names[name] = self._encoded(name).dictionary.to_pylist()
+        return self._names[name][code]
 
     def name_order(self, name: str) -> Ints:
         """Return the alphabetical place of each code of a text column."""
@@ -136,6 +139,11 @@ class SpanColumns:
         status = pc.equal(self.array("status"), "ERROR").fill_null(False)
         flag: Mask = status.to_numpy(zero_copy_only=False)
         return flag | self.recorded("error_type")
+
+
+def paired(one: Ints, other: Ints) -> Ints:
+    """Return one number for each pair of numbers from -1 up."""
+    return (one + 1) * (int(other.max(initial=NONE)) + 2) + other + 1
 
 
 def _filled(column: pa.Array, missing: int) -> Ints:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from trackway_analyzer.reconstruct.columns import NONE
+from trackway_analyzer.reconstruct.matching import Tool
 from trackway_analyzer.reconstruct.messages import Answer, Item, Request, Text, comparable
 
 
@@ -36,8 +37,6 @@ class Call:
     """One call that a model asked for."""
 
     request: Request
-    key: bytes | None
-    """Arguments in a form that compares."""
     turn: int
     """Entry of the model step; `NONE`: only the history knows the call."""
     asked: Model
@@ -49,10 +48,13 @@ class Call:
     answer: Answer | None = None
     reader: int = NONE
     """Entry of the model step that read the answer first."""
-    tool: int = NONE
-    """Entry of the tool step that executed it."""
-    failed: bool = False
-    """Whether that execution failed."""
+    tool: Tool | None = None
+    """The tool step that executed it first."""
+
+    @property
+    def key(self) -> bytes | None:
+        """Arguments in a form that compares; None where they are not recorded."""
+        return comparable(self.request.arguments)
 
 
 class Dialogue:
@@ -62,10 +64,13 @@ class Dialogue:
         self.calls: list[Call] = []
         self._by_id: dict[Hashable, list[Call]] = defaultdict(list)
         self._by_content: dict[Hashable, list[Call]] = defaultdict(list)
+        self._learned = 0
+        self._news: dict[str | None, int] = {}
         self._groups = 0
 
     def hear(self, model: Model, items: Sequence[Item], silent: int) -> None:
         """Take in a model step's input; `silent` is the step before it if its output is missing."""
+        self._learn()
         known = self._recognised([item for item in items if isinstance(item, Request)])
         said = _last_user_text(items)
         told: dict[str, deque[Call | None]] = defaultdict(deque)
@@ -79,6 +84,8 @@ class Dialogue:
                         group, place = self._next_group(), 0
                     call = self._add(item, silent, model, group, place)
                     place += 1
+                    if silent == NONE:
+                        self._news[item.id] = model.entry
                 if item.id is not None:
                     told[item.id].append(call)
                 if call is not None and call.answer is None:
@@ -122,21 +129,23 @@ class Dialogue:
 
     def _told_before(self, model: Model, request: Request) -> bool:
         """Some spans hold the messages of several turns: their input answers what they ask."""
-        known = self._by_id.get(request.id) if request.id is not None else None
-        if not known:
-            return False
-        return known[-1].turn == NONE and known[-1].asked.entry == model.entry
+        return request.id is not None and self._news.get(request.id) == model.entry
+
+    def _learn(self) -> None:
+        """Index the calls since the last input."""
+        for call in self.calls[self._learned :]:
+            if call.request.id is not None:
+                self._by_id[call.request.id].append(call)
+            self._by_content[_content_of(call.request)].append(call)
+        self._learned = len(self.calls)
 
     def _next_group(self) -> int:
         self._groups += 1
         return self._groups
 
     def _add(self, request: Request, turn: int, asked: Model, group: int, place: int) -> Call:
-        call = Call(request, comparable(request.arguments), turn, asked, group, place)
+        call = Call(request, turn, asked, group, place)
         self.calls.append(call)
-        if request.id is not None:
-            self._by_id[request.id].append(call)
-        self._by_content[_content_of(request)].append(call)
         return call
 
     def _answer(

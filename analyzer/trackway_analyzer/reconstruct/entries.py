@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow.compute as pc
 
-from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, OTHER, TOOL, Ints
+from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, OTHER, TOOL, Ints, paired
 from trackway_analyzer.reconstruct.dialogue import Call
 from trackway_analyzer.reconstruct.drafts import Drafts
 from trackway_analyzer.reconstruct.requests import Joined
@@ -45,7 +45,7 @@ class Entries:
     @property
     def scope_key(self) -> Ints:
         """One number for run and agent."""
-        return self.run * (len(self.drafts.columns) + 1) + self.scope + 1
+        return paired(self.run, self.scope)
 
     def scopes_with_output(self) -> Ints:
         """Keys of the agents whose models' output is recorded."""
@@ -63,7 +63,7 @@ class Entries:
                 told.append((call.turn, entry))
             if call.turn == NONE and call.reader == NONE:
                 told.append((entry, call.asked.entry))
-            executed = entry == call.tool or self.row[entry] == NONE
+            executed = call.tool is None or call.tool.entry == entry
             if call.reader not in (NONE, call.turn) and executed:
                 told.append((entry, call.reader))
         pairs.append(np.array(told, dtype=np.int64).reshape(-1, 2))

@@ -31,8 +31,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway.schema import GapName, Operation, Trackway
-from trackway_analyzer.json_text import parsed
-from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, Ints, Mask, SpanColumns
+from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, Ints, Mask, SpanColumns, paired
+from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.reconstruct.rank import Clock
 from trackway_analyzer.reconstruct.run_spans import RunSpans
 from trackway_analyzer.reconstruct.tree import Tree
@@ -48,6 +48,9 @@ _OFFERED: Final = (
     '"mlflow.chat.tools"',
 )
 """Attributes of several dialects that list the tools a model may call."""
+
+
+_MOST: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,35 +125,39 @@ def _clock_holes(evidence: Evidence) -> Found:
     columns, run = evidence.columns, evidence.run
     index = columns.ints("step_index")
     rows = np.flatnonzero((index > 0) & (run != NONE))
-    clock = np.where(columns.codes("run_id") == NONE, NONE, columns.codes("run_id"))
-    lasts = {
-        number: last
-        for number, span in enumerate(evidence.spans)
-        if isinstance(last := span.attributes.get(Trackway.RUN_LAST_STEP), int)
-    }
-    seen = np.unique(np.column_stack([run[rows], clock[rows], index[rows]]), axis=0)
-    clocks, first, counts = np.unique(seen[:, :2], axis=0, return_index=True, return_counts=True)
-    several = np.unique(clocks[:, 0], return_counts=True)
-    alone = set(several[0][several[1] == 1].tolist())
-    for number in lasts.keys() - set(several[0].tolist()):
-        if lasts[number] > 0:
-            yield number, _gap(GapName.MISSING_STEPS, lasts[number], detail=f"1-{lasts[number]}")
-    for (number, _), at, count in zip(
-        clocks.tolist(), first.tolist(), counts.tolist(), strict=True
-    ):
-        there = seen[at : at + count, 2]
-        last = max(lasts.get(number, 0) if number in alone else 0, int(there[-1]))
-        if last > count:
-            yield number, _gap(GapName.MISSING_STEPS, last - count, detail=_holes(there, last))
+    clock = paired(run[rows], columns.codes("run_id")[rows])
+    order = np.lexsort((index[rows], clock))
+    rows, clock = rows[order], clock[order]
+    fresh = np.ones(len(rows), dtype=bool)
+    fresh[1:] = (clock[1:] != clock[:-1]) | (index[rows[1:]] != index[rows[:-1]])
+    rows, clock = rows[fresh], clock[fresh]
+    first = np.flatnonzero(np.diff(clock, prepend=NONE))
+    bounds = np.append(first, len(rows))
+    clocks_of = np.bincount(run[rows[first]], minlength=len(evidence.spans))
+    named = np.array([_last_step(span) for span in evidence.spans], dtype=np.int64)
+    # Runs joined to a conversation bring a clock each; no one last step speaks for all of them.
+    named[clocks_of > 1] = 0
+    for number in np.flatnonzero((clocks_of == 0) & (named > 0)).tolist():
+        yield number, _hole(index[:0], int(named[number]))
+    last = np.maximum(index[rows[bounds[1:] - 1]], named[run[rows[first]]])
+    for place in np.flatnonzero(last > np.diff(bounds)).tolist():
+        there = rows[bounds[place] : bounds[place + 1]]
+        yield int(run[there[0]]), _hole(index[there], int(last[place]))
 
 
-def _holes(there: Ints, last: int) -> str:
-    """Write the missing numbers as ranges, the first few."""
+def _last_step(span: RunSpans) -> int:
+    value = span.attributes.get(Trackway.RUN_LAST_STEP)
+    return min(value, _MOST) if isinstance(value, int) else 0
+
+
+def _hole(there: Ints, last: int) -> GapRow:
+    """Name the missing numbers as ranges, the first few."""
     edges = np.concatenate(([0], there, [last + 1]))
     wide = np.flatnonzero(np.diff(edges) > 1)
     ranges = [(int(edges[place]) + 1, int(edges[place + 1]) - 1) for place in wide[:5].tolist()]
     texts = [str(low) if low == high else f"{low}-{high}" for low, high in ranges]
-    return ", ".join(texts) + (", …" if len(wide) > 5 else "")
+    detail = ", ".join(texts) + (", …" if len(wide) > 5 else "")
+    return _gap(GapName.MISSING_STEPS, last - len(there), detail=detail)
 
 
 def _step_values(evidence: Evidence) -> Found:
@@ -186,7 +193,9 @@ def _unparsable(steps: pa.Table, is_tool: Mask) -> Mask:
     doubtful = pc.match_substring_regex(texts, r'^\s*(?:[{\[]|"\s*[{\[])').fill_null(False)
     rows = np.flatnonzero(doubtful.to_numpy(zero_copy_only=False) & is_tool)
     flags = np.zeros(len(steps), dtype=bool)
-    flags[rows] = [isinstance(parsed(text), str) for text in texts.take(pa.array(rows)).to_pylist()]
+    flags[rows] = [
+        isinstance(quickly_parsed(text), str) for text in texts.take(pa.array(rows)).to_pylist()
+    ]
     return flags
 
 

@@ -5,13 +5,15 @@ Both are walked once in order of time, so the work is linear in their number.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from trackway_analyzer.reconstruct.columns import NONE
-from trackway_analyzer.reconstruct.dialogue import Call
+from trackway_analyzer.reconstruct.messages import comparable, quickly_parsed
+
+if TYPE_CHECKING:
+    from trackway_analyzer.reconstruct.dialogue import Call
 
 
 @dataclass(slots=True)
@@ -20,16 +22,32 @@ class Tool:
 
     entry: int
     name: str | None
+    """The name that the model saw."""
     call_id: str | None
-    key: bytes | None
-    """Arguments in a form that compares."""
+    arguments: str | None
     scope: int
-    nested: bool
     time: int
-    failed: bool
+    nested: bool
+    """It runs inside another tool of its agent."""
+    took_effect: Callable[[], bool | None]
+    complete: bool
+    """Its span holds everything that the messages could add."""
+    _key: bytes | None = None
+
+    @property
+    def key(self) -> bytes | None:
+        """Arguments in a form that compares; None where they are not recorded."""
+        if self._key is None and self.arguments is not None:
+            self._key = comparable(quickly_parsed(self.arguments))
+        return self._key
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call is known to have had no effect."""
+        return self.took_effect() is False
 
 
-Pair: TypeAlias = tuple[Call, Tool]
+Pair: TypeAlias = "tuple[Call, Tool]"
 
 
 def latest_open(calls: Sequence[Call], tools: Sequence[Tool]) -> Iterator[Pair]:
@@ -37,6 +55,9 @@ def latest_open(calls: Sequence[Call], tools: Sequence[Tool]) -> Iterator[Pair]:
 
     A call's time is its model's. Tools that come before every call get what is left, in order.
     """
+    if len(calls) == len(tools) == 1:
+        yield calls[0], tools[0]
+        return
     turns: list[deque[Call]] = []
     early: list[Tool] = []
     for call, tool in _by_time(calls, tools):
@@ -73,12 +94,12 @@ def tried_again(calls: Sequence[Call], tools: Sequence[Tool]) -> Iterator[Pair]:
 
 def after_failure(calls: Sequence[Call], tools: Sequence[Tool]) -> Iterator[Pair]:
     """Give each tool the last of these calls if the execution before it failed: another try."""
-    failed = calls[-1].failed
+    before = calls[-1].tool
     for tool in tools:
-        if not failed:
+        if before is None or not before.failed:
             return
         yield calls[-1], tool
-        failed = tool.failed
+        before = tool
 
 
 def _by_time(
@@ -109,17 +130,24 @@ class Stage:
 
     def pairs(self, calls: Iterable[Call], tools: Iterable[Tool]) -> list[Pair]:
         """Match what is open."""
-        called: dict[Hashable, list[Call]] = defaultdict(list)
-        for call in calls:
-            if (call.tool != NONE) is self.again:
-                called[self.key_of_call(call)].append(call)
-        found: dict[Hashable, list[Tool]] = defaultdict(list)
+        found: dict[Hashable, list[Tool]] = {}
         for tool in tools:
             if not (self.inferred and (tool.nested or tool.name is None)):
                 key = self.key_of_tool(tool)
-                if key is not None and key in called:
-                    found[key].append(tool)
-        return [pair for key, some in found.items() for pair in self.rule(called[key], some)]
+                if key is not None:
+                    found.setdefault(key, []).append(tool)
+        if not found:
+            return []
+        called: dict[Hashable, list[Call]] = {}
+        for call in calls:
+            if (call.tool is not None) is self.again:
+                called.setdefault(self.key_of_call(call), []).append(call)
+        return [
+            pair
+            for key, some in found.items()
+            if key in called
+            for pair in self.rule(called[key], some)
+        ]
 
 
 def _id_and_name(tool: Tool) -> Hashable:
@@ -149,3 +177,29 @@ STAGES: Final = (
     Stage(after_failure, lambda c: (c.asked.scope, c.request.name, c.key), _content, again=True),
 )
 """How executions find their requests; earlier stages go first."""
+
+
+@dataclass(slots=True)
+class Match:
+    """Which tool step belongs to which request, of one run."""
+
+    call_of: dict[int, Call]
+    """By entry of the tool step."""
+    inferred: set[int]
+    """Entries that were joined without a call id."""
+    unmatched: dict[int, Tool]
+
+    @classmethod
+    def of(cls, calls: Sequence[Call], tools: Sequence[Tool]) -> Match:
+        """Go through the stages."""
+        match = cls({}, set(), {tool.entry: tool for tool in tools})
+        for stage in STAGES if calls else ():
+            if not match.unmatched:
+                break
+            for call, tool in stage.pairs(calls, match.unmatched.values()):
+                call.tool = call.tool or tool
+                match.call_of[tool.entry] = call
+                del match.unmatched[tool.entry]
+                if stage.inferred:
+                    match.inferred.add(tool.entry)
+        return match

@@ -108,6 +108,14 @@ def _text(value: JsonValue) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def quickly_parsed(text: str) -> JsonValue:
+    """As `parsed`, but integers beyond 64 bits may be rounded: for looking, not for keeping."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return parsed(text)
+
+
 def as_json(value: JsonValue | NotRecorded) -> str | None:
     """Write a value as the span table would; None where there is none."""
     return None if isinstance(value, NotRecorded) else canonical(value)

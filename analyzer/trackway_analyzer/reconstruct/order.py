@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trackway_analyzer.reconstruct.causal import sorted_by_cause
-from trackway_analyzer.reconstruct.columns import NEVER, NONE, TOOL, Ints
+from trackway_analyzer.reconstruct.columns import NEVER, NONE, TOOL, Ints, paired
 from trackway_analyzer.reconstruct.entries import Entries
 
 
@@ -66,8 +66,7 @@ class _Members:
         entry = np.fromiter(calls, np.int64, len(calls))
         group = np.fromiter((call.group for call in calls.values()), np.int64, len(calls))
         place = np.fromiter((call.place for call in calls.values()), np.int64, len(calls))
-        pairs = np.column_stack([entries.run[entry], group])
-        turn = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
+        turn = np.unique(paired(entries.run[entry], group), return_inverse=True)[1]
         return cls(entry, turn, place, entries.rank[entry])
 
 
@@ -87,9 +86,8 @@ def _lifted(entries: Entries, time: Ints, index: Ints) -> Ints:
     rows = np.flatnonzero(index != NONE)
     if not len(rows):
         return place
-    process = np.unique(
-        np.column_stack([entries.run[rows], entries.process[rows]]), axis=0, return_inverse=True
-    )[1].reshape(-1)
+    both = paired(entries.run[rows], entries.process[rows])
+    process = np.unique(both, return_inverse=True)[1]
     by_clock = np.lexsort((index[rows], process))
     rows, process = rows[by_clock], process[by_clock]
     again = (process[1:] == process[:-1]) & (index[rows][1:] == index[rows][:-1])

@@ -12,29 +12,32 @@
 5. A call without a request is `requested=False` if its agent's requests are recorded, else unknown.
 6. A model outside the agents asks for itself: tools outside that it asked for are no steps of the
    agent (operation `other`), and nothing is synthesised for it.
+7. The inputs of models repeat the dialogue and are long. They are read only where they can add
+   something: unless they tell of exactly the calls that the outputs asked for, every call has a
+   span with arguments and result, and no clock is skewed.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from functools import partial
+from typing import Final, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from trackway_analyzer.json_text import parsed
-from trackway_analyzer.model import NOT_RECORDED
 from trackway_analyzer.reconstruct.causal import causal_order
 from trackway_analyzer.reconstruct.columns import LLM, NONE, TOOL, Ints
 from trackway_analyzer.reconstruct.dialogue import Call, Dialogue, Model
 from trackway_analyzer.reconstruct.drafts import Drafts
 from trackway_analyzer.reconstruct.effect import took_effect
-from trackway_analyzer.reconstruct.matching import STAGES, Tool
-from trackway_analyzer.reconstruct.messages import CALL_MARK, Item, Messages, comparable
+from trackway_analyzer.reconstruct.matching import Match, Tool
+from trackway_analyzer.reconstruct.messages import Messages
 
-Said: TypeAlias = dict[int, tuple[list[Item], list[Item] | None]]
-"""What each model step was told and what it said; None: its output was not recorded."""
+_CALL: Final = '"tool_call"'
+_CALL_OR_ANSWER: Final = '"tool_call'
 
 
 @dataclass(slots=True)
@@ -53,103 +56,170 @@ class Joined:
     """Run and call of each request without a span."""
 
 
-def join_requests(drafts: Drafts, messages: Messages) -> Joined:
-    """Join the tool steps of all runs to the requests of their models."""
+class _Spoken(NamedTuple):
+    """A model step with its messages as texts."""
+
+    model: Model
+    told: str | None
+    calls_told: int
+    """How often its input mentions a call."""
+    said: str | None
+
+
+def join_requests(drafts: Drafts, skewed: Ints, messages: Messages) -> Joined:
+    """Join the tool steps of all runs to the requests of their models.
+
+    `skewed` are the runs whose clocks disagree.
+    """
     joined = Joined()
-    models = np.flatnonzero(drafts.operation == LLM)
-    texts = [drafts.texts(name, models) for name in ("input", "output")]
-    marks = [
-        pc.match_substring(text, CALL_MARK).fill_null(False).to_numpy(zero_copy_only=False)
-        for text in texts
-    ]
-    talking = np.unique(drafts.run[models[marks[0] | marks[1]]])
-    if not len(talking):
-        return joined
-    heard = np.isin(drafts.run[models], talking)
-    said: dict[int, Said] = defaultdict(dict)
-    rows = zip(
-        models[heard].tolist(), *(text.filter(heard).to_pylist() for text in texts), strict=True
-    )
-    for entry, told, answered in rows:
-        said[int(drafts.run[entry])][entry] = (
-            messages.read(told) if told is not None and CALL_MARK in told else [],
-            messages.read(answered) if answered is not None else None,
-        )
-    tools = _tools(drafts, talking)
-    for run, models_of_run in said.items():
-        calls = _calls(drafts, models_of_run)
-        _join_run(drafts, run, calls, tools.get(run, []), joined)
+    runs = _models(drafts)
+    tools = _tools(drafts, np.fromiter(runs, np.int64, len(runs)))
+    doubtful = set(skewed.tolist())
+    for run, spoken in runs.items():
+        own = tools.get(run, [])
+        calls = _asked(spoken, messages)
+        match = Match.of(calls, own)
+        if run in doubtful or not _suffices(spoken, calls, own):
+            calls = _heard(spoken, messages)
+            match = Match.of(calls, own)
+        _add(joined, run, calls, own, match, drafts)
     return joined
 
 
+def _models(drafts: Drafts) -> dict[int, list[_Spoken]]:
+    """Return the model steps of the runs whose messages hold calls or answers."""
+    models = np.flatnonzero(drafts.operation == LLM)
+    inputs, outputs = (drafts.texts(name, models) for name in ("input", "output"))
+    talks = np.zeros(len(models), dtype=bool)
+    for texts in (inputs, outputs):
+        found = pc.match_substring(texts, _CALL_OR_ANSWER).fill_null(False)
+        talks |= found.to_numpy(zero_copy_only=False)
+    heard = np.isin(drafts.run[models], np.unique(drafts.run[models[talks]]))
+    models = models[heard]
+    inputs, outputs = (texts.filter(pa.array(heard)) for texts in (inputs, outputs))
+    by_run: dict[int, list[_Spoken]] = defaultdict(list)
+    for run, entry, scope, time, outside, told, count, said in zip(
+        drafts.run[models].tolist(),
+        models.tolist(),
+        drafts.scope[models].tolist(),
+        drafts.time[models].tolist(),
+        drafts.outside[models].tolist(),
+        inputs.to_pylist(),
+        pc.count_substring(inputs, _CALL).fill_null(0).to_pylist(),
+        outputs.to_pylist(),
+        strict=True,
+    ):
+        model = Model(entry, scope, time, outside)
+        by_run[run].append(_Spoken(model, told, count, said))
+    return by_run
+
+
 def _tools(drafts: Drafts, runs: Ints) -> dict[int, list[Tool]]:
+    """Return the tool steps of these runs, in order of time."""
     entries = np.flatnonzero((drafts.operation == TOOL) & np.isin(drafts.run, runs))
     names = ("tool", "tool_alias", "tool_call_id", "arguments", "ok", "result", "tool_kind")
-    failed = drafts.columns.failed[drafts.row[entries]].tolist()
     inside = drafts.inside[entries]
     nested = (inside != NONE) & (drafts.operation[inside] == TOOL)
     nested &= drafts.scope[inside] == drafts.scope[entries]
     tools: dict[int, list[Tool]] = defaultdict(list)
-    for entry, name, alias, call_id, arguments, ok, result, kind, raised, below in zip(
+    for (
+        run,
+        entry,
+        scope,
+        time,
+        below,
+        raised,
+        name,
+        alias,
+        call_id,
+        arguments,
+        ok,
+        result,
+        kind,
+    ) in zip(
+        drafts.run[entries].tolist(),
         entries.tolist(),
-        *(drafts.values(name, entries) for name in names),
-        failed,
+        drafts.scope[entries].tolist(),
+        drafts.time[entries].tolist(),
         nested.tolist(),
+        drafts.columns.failed[drafts.row[entries]].tolist(),
+        *(drafts.values(name, entries) for name in names),
         strict=True,
     ):
-        value = NOT_RECORDED if arguments is None else parsed(arguments)
-        tools[int(drafts.run[entry])].append(
+        tools[run].append(
             Tool(
                 entry=entry,
                 name=alias or name,
                 call_id=call_id,
-                key=comparable(value),
-                scope=int(drafts.scope[entry]),
+                arguments=arguments,
+                scope=scope,
+                time=time,
                 nested=below,
-                time=int(drafts.time[entry]),
-                failed=ok is False or took_effect(result, kind, raised=raised) is False,
+                took_effect=partial(took_effect, result, kind, raised=raised, declared=ok),
+                complete=arguments is not None and result is not None,
             )
         )
     return tools
 
 
-def _calls(drafts: Drafts, said: Said) -> list[Call]:
-    """Listen to the model steps of a run in order."""
+def _asked(spoken: list[_Spoken], messages: Messages) -> list[Call]:
+    """Return the calls that the models' outputs ask for."""
+    dialogue = Dialogue()
+    for step in spoken:
+        if step.said is not None:
+            dialogue.ask(step.model, messages.read(step.said))
+    return dialogue.calls
+
+
+def _suffices(spoken: list[_Spoken], calls: list[Call], tools: list[Tool]) -> bool:
+    """Tell whether the models' inputs add nothing to their outputs and to the spans."""
+    if any(call.tool is None for call in calls) or not all(tool.complete for tool in tools):
+        return False
+    asked = Counter(call.turn for call in calls)
+    so_far: Counter[int] = Counter()
+    for step in spoken:
+        if step.said is None or step.calls_told != so_far[step.model.scope]:
+            return False
+        so_far[step.model.scope] += asked[step.model.entry]
+    return True
+
+
+def _heard(spoken: list[_Spoken], messages: Messages) -> list[Call]:
+    """Return the calls that the models' outputs and inputs tell of, with their answers."""
+    steps = {step.model.entry: step for step in spoken}
+    said = {
+        entry: (
+            [] if step.told is None else messages.read(step.told),
+            None if step.said is None else messages.read(step.said),
+        )
+        for entry, step in steps.items()
+    }
     dialogue = Dialogue()
     silent: dict[int, int] = {}
     for entry in causal_order(said):
-        told, answered = said[entry]
-        scope = int(drafts.scope[entry])
-        model = Model(entry, scope, int(drafts.time[entry]), bool(drafts.outside[entry]))
-        dialogue.hear(model, told, silent.get(scope, NONE))
-        silent[scope] = entry if answered is None else NONE
+        model, (told, answered) = steps[entry].model, said[entry]
+        dialogue.hear(model, told, silent.get(model.scope, NONE))
+        silent[model.scope] = entry if answered is None else NONE
         if answered is not None:
             dialogue.ask(model, answered)
     return dialogue.calls
 
 
-def _join_run(
-    drafts: Drafts, run: int, calls: list[Call], tools: list[Tool], joined: Joined
+def _add(
+    joined: Joined, run: int, calls: list[Call], tools: list[Tool], match: Match, drafts: Drafts
 ) -> None:
-    if not calls:
-        return
-    waiting = {tool.entry: tool for tool in tools}
-    for stage in STAGES:
-        if not waiting:
-            break
-        for call, tool in stage.pairs(calls, waiting.values()):
-            if call.tool == NONE:
-                call.tool, call.failed = tool.entry, tool.failed
-            joined.call_of[tool.entry] = call
-            del waiting[tool.entry]
-            if stage.inferred:
-                joined.inferred.add(tool.entry)
-    asking = {call.asked.scope for call in calls}
-    joined.unasked.update(tool.entry for tool in waiting.values() if tool.scope in asking)
+    joined.call_of.update(match.call_of)
+    joined.inferred.update(match.inferred)
+    if match.unmatched:
+        asking = {call.asked.scope for call in calls}
+        joined.unasked.update(
+            entry for entry, tool in match.unmatched.items() if tool.scope in asking
+        )
+    for call in calls:
+        if call.tool is None and not call.asked.outside:
+            joined.missing.append((run, call))
     for tool in tools:
-        call_made = joined.call_of.get(tool.entry)
-        if call_made is not None and call_made.asked.outside and drafts.outside[tool.entry]:
-            joined.outside.add(tool.entry)
-    joined.missing.extend(
-        (run, call) for call in calls if call.tool == NONE and not call.asked.outside
-    )
+        if drafts.outside[tool.entry]:
+            call_made = match.call_of.get(tool.entry)
+            if call_made is not None and call_made.asked.outside:
+                joined.outside.add(tool.entry)

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway.schema import Operation
-from trackway_analyzer.reconstruct.columns import NEVER, NONE, Ints, Mask, SpanColumns
+from trackway_analyzer.reconstruct.columns import NEVER, NONE, Ints, Mask, SpanColumns, paired
 from trackway_analyzer.reconstruct.gaps import GapRow
-from trackway_analyzer.reconstruct.run_spans import ATTRIBUTES, RunSpans, column_value
+from trackway_analyzer.reconstruct.run_spans import RunSpans, attribute_columns
 from trackway_analyzer.tables import RUN_SCHEMA
 
 _PICKED: Final = (
@@ -48,7 +48,7 @@ def runs_table(
     count = len(ids)
     rows = _by_importance(columns, run, heads)
     arrays: dict[str, Any] = {name: _first(columns, run, rows, name, count) for name in _PICKED}
-    arrays |= {name: [column_value(name, span.attributes) for span in spans] for name in ATTRIBUTES}
+    arrays |= attribute_columns(spans)
     for name in ("input", "final_text", "error_type", "error_message"):
         arrays[name] = [getattr(span, name) for span in spans]
     arrays["run_id"] = list(ids)
@@ -92,10 +92,11 @@ def _distinct(
 ) -> list[list[str]]:
     """Return the distinct values of a text column, by run, in order of appearance."""
     codes = columns.codes(name)[rows]
-    pairs = np.column_stack([run[rows], codes])[codes != NONE]
-    first = np.unique(pairs, axis=0, return_index=True)[1]
+    recorded = codes != NONE
+    numbers, codes = run[rows][recorded], codes[recorded]
+    first = np.sort(np.unique(paired(numbers, codes), return_index=True)[1])
     values: list[list[str]] = [[] for _ in range(count)]
-    for number, code in pairs[np.sort(first)].tolist():
+    for number, code in zip(numbers[first].tolist(), codes[first].tolist(), strict=True):
         values[number].append(columns.name_of(name, code))
     return values
 

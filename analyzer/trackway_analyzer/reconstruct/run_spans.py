@@ -43,6 +43,9 @@ ATTRIBUTES: Final = {
     "fingerprint": Trackway.FINGERPRINT,
 }
 """Column of the runs table to the attribute that it comes from."""
+_COLUMN_OF: Final = {key: column for column, key in ATTRIBUTES.items()}
+_COLUMNS: Final = _COLUMN_OF.keys()
+_PARTS: Final = f"{Trackway.FINGERPRINT}."
 
 
 @dataclass(slots=True)
@@ -174,15 +177,24 @@ def _read_models(drafts: Drafts, spans: list[RunSpans], messages: Messages) -> N
         spans[number].input = "\n".join(texts)
 
 
-def column_value(name: str, attributes: dict[str, JsonValue]) -> Any:
-    """Return a column of the runs table from the attributes of its run."""
-    value = attributes.get(ATTRIBUTES[name])
-    if name in ("outcome_success", "outcome_censored"):
+def attribute_columns(spans: list[RunSpans]) -> dict[str, list[Any]]:
+    """Return the columns of the runs table that come from attributes of the run."""
+    columns: dict[str, list[Any]] = {name: [None] * len(spans) for name in ATTRIBUTES}
+    for number, span in enumerate(spans):
+        for name in _COLUMNS & span.attributes.keys():
+            column, value = _COLUMN_OF[name], span.attributes[name]
+            columns[column][number] = _fitting(column, value)
+        if any(key.startswith(_PARTS) for key in span.attributes):
+            parts = {
+                key.removeprefix(_PARTS): value
+                for key, value in span.attributes.items()
+                if key.startswith(_PARTS)
+            }
+            columns["fingerprint"][number] = canonical(parts)
+    return columns
+
+
+def _fitting(column: str, value: JsonValue) -> JsonValue:
+    if column in ("outcome_success", "outcome_censored"):
         return value if isinstance(value, bool) else None
-    if name == "fingerprint" and value is None:
-        prefix = f"{Trackway.FINGERPRINT}."
-        parts = {k.removeprefix(prefix): v for k, v in attributes.items() if k.startswith(prefix)}
-        return canonical(parts) if parts else None
-    if value is None or isinstance(value, str):
-        return value
-    return canonical(value)
+    return value if isinstance(value, str) or value is None else canonical(value)

@@ -130,6 +130,8 @@ def _names_lost(text: str, request: Request) -> bool:
     """Some instrumentors record the bare value of an only argument (LangChain's OpenInference)."""
     if not isinstance(request.arguments, dict) or len(request.arguments) != 1:
         return False
+    if text[:1] == "{" and not text.startswith('{"input":'):
+        return False
     value = parsed(text)
     if isinstance(value, dict):
         if value.keys() != {"input"} or "input" in request.arguments:
