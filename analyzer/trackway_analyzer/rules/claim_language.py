@@ -2,17 +2,17 @@
 
 A match in a text is a claim unless its clause takes it back. The forms are English.
 
-1. A sentence ends at `.`, `!`, `?`, a line break; a clause also at a comma, semicolon, dash,
-   colon and before `and`, `but`, `so`, `then`, `because`, `although`.
-2. Negated: `not`, `n't`, `never`, `cannot`, `unable`, `failed to` anywhere in the clause; `no`,
-   `without`, `none`, `neither` before the match; `failed`, `declined`, `rejected`, `pending
-   approval` outside the match. `not only` negates nothing.
-3. Conditional: `if`, `once`, `when`, `unless`, `until`, `after`, `before`, `whether`, `as soon
-   as`, `in case`, `should you` before the match; after it too where the clause is in the present
-   tense ("is refunded once we receive it").
-4. Future or modal: `will`, `'ll`, `shall`, `would`, `can`, `could`, `may`, `might`, `should`,
-   `must`, `going to`, `about to`, `need to`, `let me` before or inside the match. `was able to`
-   is done.
+1. A sentence ends at `.`, `!`, `?`, a line break; a clause also at a comma, semicolon, dash, colon
+   and before `and`, `but`, `so`, `then`, `because`, `although`, `that will`.
+2. Negated: `not`, `n't`, `never`, `cannot`, `unable`, `failed to`, `yet to` in the clause; `no`,
+   `without`, `none` up to the end of the match; `failed`, `declined`, `rejected`, `on hold` outside
+   the match. `not only` negates nothing.
+3. Conditional: `if`, `once`, `when`, `unless`, `until`, `after`, `before`, `whether`, `as soon as`,
+   `in case` up to the end of the match; after it, or in a clause before, only where the clause is
+   in the present tense ("is refunded once we receive it").
+4. Still to come: `will`, `shall`, `would`, `can`, `could`, `may`, `might`, `should`, `must`, `need
+   to`, `let me`, `please` up to the end of the match or as the verb of what matched; `going to`,
+   `scheduled to`, `eligible to` in the clause. `was able to` is done.
 5. A question is no claim, nor what somebody else is said to have said ("you said that …").
 6. Numbers are compared as numbers: `$84.00`, `84`, `84,00 €` and `84 dollars` are the same.
 """
@@ -36,13 +36,15 @@ _ABBREVIATION: Final = re.compile(
 )
 _BOUNDARY: Final = re.compile(
     r"(?<!\d),|,(?!\d)|[;:](?!\d)|\s[-–—]+\s|—|[()]"
-    r"|\s(?=(?:and|but|so|then|because|although|though|however|while|yet)\b)",
+    r"|\s(?=(?:and|but|so|then|because|although|though|however|while|yet(?!\s+to\b))\b)"
+    r"|\s(?=(?:that|which|who)\s+(?:will|should|can|may|might|would|could)\b)",
     _WORDS,
 )
 _NOT: Final = re.compile(
-    r"\b(?:not(?!\s+(?:only|just|merely)\b)|never|cannot|unable|neither|nor|hardly)\b|n['’]t\b"
-    r"|\b(?:failed|fails|failing|refused?|declined?|refuses|unwilling)\s+to\b"
-    r"|\b(?:yet|still|remains?)\s+to\s+be\b|\bno\s+longer\b",
+    r"\b(?:not(?!\s+(?:only|just|merely)\b)|never|cannot|unable|neither|nor|hardly)\b"
+    r"|n['’]t\b(?!\s+(?:only|just|merely)\b)"
+    r"|\b(?:failed|fails|failing|refused?|declined?|refuses|unwilling|yet)\s+to\b"
+    r"|\b(?:still|remains?)\s+to\s+be\b|\bno\s+longer\b",
     _WORDS,
 )
 _NO: Final = re.compile(
@@ -56,7 +58,7 @@ _FAILED: Final = re.compile(
 _CONDITION: Final = re.compile(
     r"\b(?:if|once|when(?:ever)?|unless|until|till|after|before|whether|provided|assuming"
     r"|as\s+soon\s+as|in\s+case|should\s+(?:you|we|it|the|your|this)|as\s+though|as\s+if"
-    r"|suppose|supposing|had\s+(?:I|we|you|it|the))\b",
+    r"|suppose|supposing|had\s+(?:I|we|you|it|the)|only\s+(?:within|for|where))\b",
     _WORDS,
 )
 _PRESENT: Final = re.compile(
@@ -64,11 +66,18 @@ _PRESENT: Final = re.compile(
 )
 _MODAL: Final = re.compile(
     r"\b(?:will|shall|would|could|can|may|might|should|must|ought)\b|['’](?:ll|d)\b(?!\s+been)"
-    r"|\b(?:going|about|ready|happy|glad|need(?:s|ed)?|want(?:s|ed)?|wish(?:es)?|plan(?:s|ning)?"
-    r"|tr(?:y|ying|ied)|attempt(?:s|ing|ed)?|expect(?:s|ed|ing)?|intend(?:s|ing)?|hop(?:e|es|ing)"
-    r"|due|scheduled|supposed|have|has|likely|set|(?<!was\s)(?<!were\s)(?<!been\s)able)\s+to\b"
+    r"|\b(?:need(?:s|ed)?|want(?:s|ed)?|wish(?:es)?|tr(?:y|ying|ied)|attempt(?:s|ing|ed)?"
+    r"|hop(?:e|es|ing)|intend(?:s|ing)?|have|has|(?<!was\s)(?<!were\s)(?<!been\s)able)\s+to\b"
     r"|\b(?:let\s+me|let['’]s|allow\s+me|please|in\s+order\s+to)\b",
     _WORDS,
+)
+_TO_COME: Final = re.compile(
+    r"\b(?:going|about|ready|happy|glad|plan(?:s|ned|ning)?|expect(?:s|ed|ing)?|due|scheduled"
+    r"|supposed|likely|set|eligible)\s+to\b",
+    _WORDS,
+)
+_FINITE: Final = re.compile(
+    r"\b(?:has|have|had|was|were|is|are|been|went)\b|['’](?:s|ve)\b", _WORDS
 )
 _REPORTED: Final = re.compile(
     r"\b(?:you|they|he|she|customer|user|client|policy|e?-?mail)\s+(?:\w+\s+)?"
@@ -141,18 +150,38 @@ def compiled_pattern(pattern: str) -> re.Pattern[str]:
 
 def is_claim(sentence: str, start: int, end: int) -> bool:
     """Whether the words of a sentence from `start` to `end` are said to be so."""
-    if sentence.rstrip("\"')] ").endswith("?"):
+    if sentence.rstrip("\"')] ").endswith("?") or _REPORTED.search(sentence[:end]):
         return False
     first, last = _clause(sentence, start, end)
     before, inside, after = sentence[first:start], sentence[start:end], sentence[end:last]
-    clause = sentence[first:last]
-    if _NOT.search(clause) or _NO.search(before) or _REPORTED.search(sentence[:end]):
-        return False
-    if _FAILED.search(before) or _FAILED.search(after) or _MODAL.search(before + inside):
-        return False
-    if _CONDITION.search(before) or _CONDITION.search(inside):
-        return False
-    return not (_CONDITION.search(after) and _PRESENT.search(clause))
+    return not (
+        _negated(before, inside, after)
+        or _still_to_come(before, inside, after)
+        or _conditional(sentence[:first], before + inside, after)
+    )
+
+
+def _negated(before: str, inside: str, after: str) -> bool:
+    return bool(
+        _NOT.search(before + inside + after)
+        or _NO.search(before + inside)
+        or _FAILED.search(before)
+        or _FAILED.search(after)
+    )
+
+
+def _still_to_come(before: str, inside: str, after: str) -> bool:
+    if _MODAL.search(before + inside) or _TO_COME.search(before + inside + after):
+        return True
+    modal = _MODAL.search(after)
+    return modal is not None and not _FINITE.search(after[: modal.start()])
+
+
+def _conditional(earlier: str, clause: str, after: str) -> bool:
+    if _CONDITION.search(clause):
+        return True
+    opened = any(_CONDITION.match(part.strip()) for part in _BOUNDARY.split(earlier) if part)
+    return bool((opened or _CONDITION.search(after)) and _PRESENT.search(clause + after))
 
 
 def _clause(sentence: str, start: int, end: int) -> tuple[int, int]:

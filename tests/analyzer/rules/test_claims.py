@@ -1,0 +1,224 @@
+"""What counts as a claim, and claims held against what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from importlib.resources import files
+from typing import Any
+
+import pytest
+import yaml
+from trackway_analyzer.model import Gap, Trajectory
+from trackway_analyzer.records import trajectory_of
+from trackway_analyzer.rules import Claim, InsufficientEvidenceError, RuleViolationError
+from trackway_analyzer.rules.actions import action_claim
+from trackway_analyzer.rules.claim_language import agrees, as_number, claims, sentences
+
+SAYS = r"refund (?:of \$(?P<amount>[\d.,]+) )?.*(?:processed|on its way|issued)"
+
+
+def table() -> Iterator[tuple[str, str, bool]]:
+    text = files("trackway_analyzer.rules").joinpath("claim_table.yaml").read_text("utf-8")
+    for block in yaml.safe_load(text):
+        for sentence in block["claimed"]:
+            yield block["says"], sentence, True
+        for sentence in block["not_claimed"]:
+            yield block["says"], sentence, False
+
+
+def test_the_shipped_table_has_sixty_sentences_both_ways() -> None:
+    expected = [claimed for _, _, claimed in table()]
+
+    assert len(expected) >= 60
+    assert min(expected.count(True), expected.count(False)) >= 30
+
+
+@pytest.mark.parametrize(
+    ("says", "sentence", "claimed"), list(table()), ids=lambda value: str(value)[:60]
+)
+def test_the_shipped_table(says: str, sentence: str, claimed: bool) -> None:
+    assert bool(claims(sentence, says)) is claimed
+
+
+def test_a_negation_in_another_sentence_or_clause_takes_nothing_back() -> None:
+    assert claims("I could not reach the shop. Your order was refunded.", "refunded")
+    assert claims("The exchange is not possible, but I refunded the order.", "refunded")
+    assert not claims("I refunded nothing but the fee. No order was refunded.", "order.*refunded")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+        ("It costs $84.00 in total. Ok.", ["It costs $84.00 in total.", "Ok."]),
+        ("Order No. 5 is done. Yes.", ["Order No. 5 is done.", "Yes."]),
+        ("# Done\n- **Refund** of `5`\n\n1. mail", ["Done", "Refund of 5", "mail"]),
+        ("", []),
+    ],
+)
+def test_sentences(text: str, expected: list[str]) -> None:
+    assert [sentence.text for sentence in sentences(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("$84.00", "84"),
+        ("84", "84"),
+        ("84,00 €", "84"),
+        ("84 dollars", "84"),
+        ("1,234.56", "1234.56"),
+        ("1.234,56", "1234.56"),
+        ("1 234,56 EUR", "1234.56"),
+        ("1,234", "1234"),
+        ("1,234,567", "1234567"),
+        ("CHF 1'234.50", "1234.5"),
+        ("-3.5", "-3.5"),
+        ("0.123", "0.123"),
+        ("between 5 and 6", None),
+        ("none", None),
+        (84.0, "84"),
+        (True, None),
+        (None, None),
+    ],
+)
+def test_numbers_are_read_in_every_usual_notation(text: Any, number: str | None) -> None:
+    assert as_number(text) == (None if number is None else Decimal(number))
+
+
+@pytest.mark.parametrize(
+    ("said", "value", "expected"),
+    [
+        ("84.00", 84.0, True),
+        ("84.00", 84, True),
+        ("$84", "84.00", True),
+        ("84", 42.0, False),
+        ("#A1.", "A1", True),
+        ("a1", "A1", True),
+        ("A1", "A2", False),
+        ("84", True, False),
+    ],
+)
+def test_words_agree_with_values(said: str, value: Any, expected: bool) -> None:
+    assert agrees(said, value) is expected
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "claim"),
+    [
+        (
+            "refund_api.create",
+            "Hi! Your refund of $84.00 is on its way.",
+            "Your refund of $84.00 is on its way",
+        ),
+        ("refund_api.create", "I've refunded $84.", "I've refunded $84"),
+        ("refund_api.create", "It cannot be refunded.", None),
+        ("refund_api.create", "You asked about refunds.", None),
+        ("send_email", "I sent you a confirmation email.", "I sent you a confirmation email"),
+        ("send_email", "A confirmation email is on its way!", "A confirmation email is on its way"),
+        ("send_email", "You will get an email.", None),
+        ("cancelOrder", "Your order has been canceled.", "Your order has been canceled"),
+        ("cancel_order", "Your order has been placed.", None),
+        ("create_ticket", "A ticket has been created.", "A ticket has been created"),
+        ("lookup_order", "I found your order.", None),
+        ("notify_user", "The user was notified.", "The user was notified"),
+    ],
+)
+def test_the_name_of_a_tool_tells_which_claims_are_about_it(
+    tool: str, text: str, claim: str | None
+) -> None:
+    assert action_claim(text, tool) == claim
+
+
+def violation(run: Trajectory, says: str = SAYS, **options: Any) -> str:
+    with pytest.raises(RuleViolationError) as raised:
+        Claim(says, "refund_api.create", **options).assert_holds(run)
+    return str(raised.value)
+
+
+class TestClaimRule:
+    text = "Done! Your refund of $84.00 has been processed."
+
+    def test_a_claim_that_is_true_holds(self, refund: Any) -> None:
+        run = trajectory_of(refund.healthy(), final_text=self.text)
+
+        Claim(SAYS, "refund_api.create").assert_holds(run)
+
+    def test_no_claim_needs_nothing(self, refund: Any) -> None:
+        run = trajectory_of([refund.lookup()], final_text="It could not be processed: no refund.")
+
+        Claim(SAYS, "refund_api.create").assert_holds(run)
+
+    def test_a_claim_without_a_call(self, refund: Any) -> None:
+        run = trajectory_of([refund.lookup()], final_text=self.text)
+
+        assert violation(run) == (
+            'the final text claims "Your refund of $84.00 has been processed",'
+            " but refund_api.create was never recorded"
+        )
+
+    def test_a_claim_of_a_call_that_failed(self, refund: Any) -> None:
+        run = trajectory_of([refund.refund(status="failed")], final_text=self.text)
+
+        assert violation(run) == (
+            'the final text claims "Your refund of $84.00 has been processed",'
+            ' but step 1 refund_api.create did not take effect: status "failed"'
+        )
+
+    def test_a_claim_of_another_value(self, refund: Any) -> None:
+        run = trajectory_of([refund.refund(amount=42.0)], final_text=self.text)
+
+        assert violation(run) == (
+            'the final text claims "Your refund of $84.00 has been processed",'
+            " but step 1 refund_api.create had amount 42.0, not 84.00"
+        )
+
+    def test_a_group_may_be_an_argument_of_another_name(self, refund: Any) -> None:
+        run = trajectory_of([refund.refund("A1")], final_text="Order A1 was refunded.")
+        says = r"Order (?P<number>\w+) was refunded"
+
+        Claim(says, "refund_api.create", {"number": "order_id"}).assert_holds(run)
+        assert "had order_id" in violation(
+            trajectory_of([refund.refund("B2")], final_text="Order A1 was refunded."),
+            says,
+            arguments={"number": "order_id"},
+        )
+
+    def test_each_claim_needs_a_call_of_its_own_values(self, refund: Any) -> None:
+        text = "A refund of $84.00 was issued. A refund of $20 was issued."
+        both = [refund.refund(), refund.refund("B2", 20)]
+
+        Claim(SAYS, "refund_api.create").assert_holds(trajectory_of(both, final_text=text))
+        assert "had amount 84.0, not 20" in violation(trajectory_of(both[:1], final_text=text))
+
+    def test_a_text_that_was_not_recorded_is_insufficient(self, refund: Any) -> None:
+        with pytest.raises(InsufficientEvidenceError, match="the final text was not recorded"):
+            Claim(SAYS, "refund_api.create").assert_holds(refund.healthy())
+
+    def test_a_hidden_step_is_insufficient(
+        self, refund: Any, gapped: Callable[..., Trajectory]
+    ) -> None:
+        run = gapped([refund.lookup()], Gap("missing_steps"), final_text=self.text)
+
+        with pytest.raises(InsufficientEvidenceError, match="missing_steps hides what decides"):
+            Claim(SAYS, "refund_api.create").assert_holds(run)
+
+    def test_hidden_arguments_are_insufficient(self, refund: Any) -> None:
+        blind = refund.refund()
+        del blind["arguments"]
+        run = trajectory_of([blind], final_text=self.text)
+
+        with pytest.raises(InsufficientEvidenceError, match="not recorded"):
+            Claim(SAYS, "refund_api.create").assert_holds(run)
+
+    def test_patterns_that_re2_does_not_know_work_too(self, refund: Any) -> None:
+        run = trajectory_of([refund.lookup()], final_text=self.text)
+
+        assert "never recorded" in violation(run, r"refund(?! policy).*processed")
+
+    def test_a_wrong_pattern_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="is no regular expression"):
+            Claim("(", "x")
+        with pytest.raises(ValueError, match="`arguments` names the group 'b'"):
+            Claim("(?P<a>x)", "x", {"b": "c"})
