@@ -9,7 +9,7 @@
    mapping proxies, UserDict and kin; named tuples (fields); dataclasses and attrs (fields without
    `repr=False`); pydantic models (fields without `repr=False` or `exclude`, extras); msgspec
    structs; bytes and buffers (length and hash); NumPy arrays and scalars, pandas frames, series
-   and indexes (shape and head).
+   and indexes (shape and head, numeric arrays also a hash).
 3. Everything else (modules, clients, locks, functions, generators, plain objects) is its type's
    name. A repr could query a database, never end, or hold an address that differs in every run.
 """
@@ -24,6 +24,7 @@ import decimal
 import enum
 import fractions
 import gc
+import hashlib
 import ipaddress
 import pathlib
 import re
@@ -40,6 +41,7 @@ _SECRET_TYPES: Final = frozenset(
     f"pydantic.types.{name}" for name in ("Secret", "SecretStr", "SecretBytes", "_SecretBase")
 )
 _LAST: Final = slice(-4, None)
+_HASHED_BYTES: Final = 1 << 20
 _HEAD_ROWS: Final = 5
 _HEAD_COLUMNS: Final = 50
 _HEAD_ELEMENTS: Final = 20
@@ -117,7 +119,7 @@ _MISSING: Final = object()
 def type_name(kind: type) -> str:
     """Return `module.Class` of a type, without asking its metaclass."""
     module = _module_of(kind)
-    name = _name_of(kind)
+    name = str.__str__(_name_of(kind))
     return f"{module}.{name}" if type(module) is str and module != "builtins" else name
 
 
@@ -162,7 +164,7 @@ def _class_attribute(kind: type, name: str) -> Any:
 
 def _instance_dict(value: Any) -> dict[str, Any] | None:
     descriptor = _class_attribute(type(value), "__dict__")
-    if type(descriptor) is not types.GetSetDescriptorType:
+    if not isinstance(descriptor, types.GetSetDescriptorType | types.MemberDescriptorType):
         return None
     stored = descriptor.__get__(value)
     return stored if type(stored) is dict else None
@@ -181,25 +183,22 @@ def _pairs(**members: Any) -> Members:
 def _dataclass(value: Any, fields: Any) -> Parts | None:
     if type(fields) is not dict:
         return None
+    # ClassVar and InitVar stand in the same table, but not in the instance.
     return _fields(
         value,
-        [
-            name
-            for name, field in fields.items()
-            if type(field) is dataclasses.Field and field.repr and _is_field(field)
-        ],
+        [name for name, field in fields.items() if type(field) is dataclasses.Field and field.repr],
     )
 
 
-def _is_field(field: Any) -> bool:
-    # ClassVar and InitVar stand in the same table; only dataclasses' own mark tells them apart.
-    return field._field_type is dataclasses._FIELD  # type: ignore[attr-defined]
-
-
 def _attrs(value: Any, attributes: Any) -> Parts | None:
-    if not isinstance(attributes, tuple):
+    if not isinstance(attributes, tuple) or not all(_is_from("attr", a) for a in attributes):
         return None
     return _fields(value, [a.name for a in attributes if a.repr is not False])
+
+
+def _is_from(library: str, value: Any) -> bool:
+    module = _module_of(type(value))
+    return type(module) is str and module.partition(".")[0] == library
 
 
 def _struct(value: Any, names: Any) -> Parts | None:
@@ -207,7 +206,7 @@ def _struct(value: Any, names: Any) -> Parts | None:
 
 
 def _pydantic(value: Any, fields: Any) -> Parts | None:
-    if type(fields) is not dict:
+    if type(fields) is not dict or not all(_is_from("pydantic", f) for f in fields.values()):
         return None
     stored = _instance_dict(value) or {}
     if _class_attribute(type(value), "__pydantic_root_model__") is True and "root" in stored:
@@ -215,7 +214,7 @@ def _pydantic(value: Any, fields: Any) -> Parts | None:
     pairs = [
         (name, stored[name])
         for name, field in fields.items()
-        if name in stored and field.repr is not False and field.exclude is not True
+        if name in stored and _is_shown(field)
     ]
     extra = field_of(value, "__pydantic_extra__")
     if type(extra) is dict:
@@ -223,9 +222,16 @@ def _pydantic(value: Any, fields: Any) -> Parts | None:
     return Members(pairs, len(pairs))
 
 
+def _is_shown(field: Any) -> bool:
+    settings = getattr(field, "field_info", field)  # pydantic 1 keeps them one level down
+    return settings.repr is not False and settings.exclude is not True
+
+
 _BY_MARKER: Final[tuple[tuple[str, Callable[[Any, Any], Parts | None]], ...]] = (
     ("__dataclass_fields__", _dataclass),
     ("__pydantic_fields__", _pydantic),
+    ("model_fields", _pydantic),  # pydantic 2.0 to 2.9
+    ("__fields__", _pydantic),  # pydantic 1
     ("__attrs_attrs__", _attrs),
     ("__struct_fields__", _struct),
 )
@@ -292,6 +298,8 @@ def _ndarray(value: Any, numpy: Any) -> Parts:
         ("shape", list(plain.shape)),
         ("head", head),
     ]
+    if plain.dtype.kind in "biufc" and plain.nbytes <= _HASHED_BYTES:
+        pairs.append(("sha256", hashlib.sha256(plain.tobytes()).hexdigest()))
     return Members(pairs, len(pairs), partial=plain.size > len(head))
 
 
@@ -335,7 +343,8 @@ def _index(value: Any, _pandas: Any) -> Parts:
 
 
 def _named(value: Any) -> Parts:
-    return Opaque(f"<function {value.__module__}.{value.__qualname__}>")
+    module = value.__module__ if type(value.__module__) is str else "?"
+    return Opaque(f"<function {module}.{str.__str__(value.__qualname__)}>")
 
 
 _READERS: Final[dict[type, Callable[[Any], Parts]]] = {

@@ -5,8 +5,8 @@
    queries a database or never ends.
 2. Strings, booleans, None and integers of up to 64 bits stay; longer integers become strings of
    digits; NaN and infinities become `"NaN"`, `"Infinity"`, `"-Infinity"`; lone surrogates are
-   spelled out; bytes become type, length and SHA-256; so do `data:` URLs of more than 1,024
-   characters.
+   spelled out; bytes become type, length and SHA-256; in a base64 `data:` URL of more than
+   1,024 characters, length and SHA-256 of the URL stand in place of the content.
 3. Objects have string keys: a key that is no string is written as its JSON text. Where two keys get
    the same text, later ones get ` (2)`, ` (3)`; string keys come first.
 4. A container inside itself is `"…[circular]"`; one below `Limits.depth` is
@@ -29,6 +29,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
+from types import NoneType
 from typing import Any, Final
 
 from trackway.capture.convert import (
@@ -61,7 +62,7 @@ _PLAIN_COST: Final = 64
 _NEW_KEY_COST: Final = 128
 _CAREFUL_COST: Final = 512
 _KEY_COST: Final = 128
-_COSTS: Final[dict[type, int]] = {str: 384, int: 64, float: 64, bool: 64, type(None): 64}
+_STRING_COST: Final = 384
 _CHEAPEST: Final = 64
 _SEARCH_COST: Final = 320
 _MARGIN: Final = 1024
@@ -70,13 +71,13 @@ _TAILS_KEPT: Final = 8
 _LAST_ITEMS: Final = 4
 _LONGEST_KEY: Final = 256
 _SNAPSHOT_TRIES: Final = 3
-_SHORTEST_MEDIA: Final = 1024
+SHORTEST_MEDIA: Final = 1024
+_BASE64: Final = ";base64,"
 _SEARCHED_BYTES: Final = 65536
 _FEWEST_CARD_DIGITS: Final = 10**12
 _INTEGER_BOUND: Final = 1 << 63
 _LONGEST_INTEGER_BITS: Final = 13_000
 """Python refuses to write integers of more than 4300 digits (14,284 bits)."""
-_SCALARS: Final = frozenset((str, int, float, bool, type(None)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ def is_plain(value: Any, room: int, depth: int, keys: Redactor | EveryKeySafe) -
         return len(value) <= room
     if kind is int:
         return bool(-_INTEGER_BOUND <= value < _INTEGER_BOUND)
-    return kind in _SCALARS
+    return kind is float or kind is bool or value is None
 
 
 def _plain_room(value: Any, room: int, depth: int, keys: Redactor | EveryKeySafe) -> int:
@@ -150,7 +151,7 @@ def _plain_room(value: Any, room: int, depth: int, keys: Redactor | EveryKeySafe
         elif kind is int:
             if not -_INTEGER_BOUND <= member < _INTEGER_BOUND:
                 return -1
-        elif kind not in _SCALARS:
+        elif kind is not float and kind is not bool and member is not None:
             room = _plain_room(member, room, depth - 1, keys)
             if room < 0:
                 return -1
@@ -253,7 +254,7 @@ class _Walk:
                 name = f"{name} ({taken[name]})"
             if self.denied(name, member):
                 result[name] = KEY_NAME_MARKER
-            elif type(member) in _SCALARS:
+            elif _is_scalar(type(member)):
                 result[name] = self.value(member, depth + 1)
             else:
                 result[name] = None
@@ -276,7 +277,7 @@ class _Walk:
         entries = _snapshot(pairs, max(0, self.room) // _CHEAPEST)
         room = self.room
         for place, (_, member) in enumerate(entries):
-            cost = _KEY_COST + _COSTS.get(type(member), _CAREFUL_COST)
+            cost = _KEY_COST + _cost(type(member))
             if cost > room:
                 del entries[place:]
                 break
@@ -287,7 +288,7 @@ class _Walk:
     def elements(self, parts: Elements, depth: int) -> Json:
         result: list[Json] = []
         for item in _snapshot(parts.items, max(0, self.room) // _CHEAPEST):
-            cost = _COSTS.get(type(item), _CAREFUL_COST)
+            cost = _cost(type(item))
             if cost > self.room:
                 break
             self.room -= cost
@@ -337,7 +338,11 @@ class _Walk:
         length = len(text)
         if length > self.room:
             return self.beginning(text, min(self.window, self.room, self.scan))
-        if length > _SHORTEST_MEDIA and text.startswith("data:"):
+        if (
+            length > SHORTEST_MEDIA
+            and text.startswith("data:")
+            and _BASE64 in text[:SHORTEST_MEDIA]
+        ):
             return self.media(text)
         self.room -= length
         text = encodable(text)
@@ -375,10 +380,12 @@ class _Walk:
             self.unrecorded.append(self.searched(encodable(text[-_TAIL:])))
         return kept + chars_marker(len(text) - window + _MARGIN)
 
-    def media(self, text: str) -> Json:
-        """Return type, length and hash of a `data:` URL."""
-        head = text[: _SHORTEST_MEDIA // 4].partition(",")[0]
-        return self.hashed(head, len(text), lambda part: text[part].encode("utf-8", "replace"))
+    def media(self, text: str) -> str:
+        """Return a `data:` URL with its length and hash in place of its content."""
+        head = text[:SHORTEST_MEDIA].partition(_BASE64)[0] + _BASE64[:-1]
+        record = self.hashed(head, len(text), lambda part: text[part].encode("utf-8", "replace"))
+        (name, digest) = next(item for item in record.items() if item[0].startswith("sha256"))
+        return self.searched(f"{encodable(head)},{ELLIPSIS}[{len(text)} chars, {name} {digest}]")
 
     def searched(self, text: str) -> str:
         if self.redactor is None:
@@ -427,7 +434,7 @@ class _Walk:
             return {"type": parts.kind, "length": parts.length, "sha256": SECRET_BYTES_MARKER}
         return self.hashed(parts.kind, parts.length, parts.cut)
 
-    def hashed(self, kind: str, length: int, cut: Callable[[slice], bytes]) -> Json:
+    def hashed(self, kind: str, length: int, cut: Callable[[slice], bytes]) -> dict[str, Json]:
         """Return the record of something whose content is kept as a hash only."""
         if length <= self.hashed_bytes:
             digest = hashlib.sha256(cut(slice(0, length))).hexdigest()
@@ -436,6 +443,17 @@ class _Walk:
         self.cut = True
         ends = cut(slice(0, _TAIL)) + cut(slice(max(0, length - _TAIL), length))
         return {"type": kind, "length": length, "sha256_ends": hashlib.sha256(ends).hexdigest()}
+
+
+def _is_scalar(kind: type) -> bool:
+    # By identity: a set of types would call the hash and the comparison of a metaclass.
+    return kind is str or kind is int or kind is float or kind is bool or kind is NoneType
+
+
+def _cost(kind: type) -> int:
+    if kind is str:
+        return _STRING_COST
+    return _CHEAPEST if _is_scalar(kind) else _CAREFUL_COST
 
 
 def _snapshot(items: Iterable[Any], most: int) -> list[Any]:

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -18,6 +19,10 @@ from typing import Final
 from trackway.capture.text import Json, json_size
 
 ELLIPSIS: Final = "…"
+_CHARS_MISSING: Final = re.compile(rf"{ELLIPSIS}\[truncated ([0-9]{{1,18}}) chars\]\Z")
+_ITEMS_MISSING: Final = re.compile(rf"\A{ELLIPSIS}\[truncated ([0-9]{{1,18}}) items\]\Z")
+_KEYS_MISSING: Final = re.compile(r"\A\[truncated ([0-9]{1,18}) keys\]\Z")
+_LONGEST_MARKER: Final = 48
 _SMALL_SHARE: Final = 256
 _DROPPED_ENTRY: Final = 48
 """Bytes kept free for the entry that names how many members were dropped."""
@@ -103,27 +108,29 @@ class _Cut:
         return ELLIPSIS
 
     def _fit_object(self, node: Mapping[str, Json], room: int) -> Json:
-        keys = sorted(node)
+        if room < _DROPPED_ENTRY:
+            return ELLIPSIS
+        missing = _missing(node.get(ELLIPSIS), _KEYS_MISSING)
+        keys = sorted(key for key in node if not (missing and key == ELLIPSIS))
         costs = [json_size(key) + 2 for key in keys]
         shares = self._shares([node[key] for key in keys], costs, room)
         kept: dict[str, Json] = {
             key: self.fit(node[key], share) for key, share in zip(keys, shares, strict=False)
         }
-        dropped = len(keys) - len(kept)
-        if dropped:
-            if room < _DROPPED_ENTRY:
-                return ELLIPSIS
-            kept[ELLIPSIS] = keys_marker(dropped)
+        if missing or len(kept) < len(keys):
+            kept.pop(ELLIPSIS, None)
+            kept[ELLIPSIS] = keys_marker(len(keys) - len(kept) + missing)
         return kept
 
     def _fit_list(self, node: Sequence[Json], room: int) -> Json:
-        shares = self._shares(node, [1] * len(node), room)
-        kept = [self.fit(item, share) for item, share in zip(node, shares, strict=False)]
-        dropped = len(node) - len(kept)
-        if dropped:
-            if room < _DROPPED_ENTRY:
-                return ELLIPSIS
-            kept.append(items_marker(dropped))
+        if room < _DROPPED_ENTRY:
+            return ELLIPSIS
+        missing = _missing(node[-1], _ITEMS_MISSING) if node else 0
+        items = node[:-1] if missing else node
+        shares = self._shares(items, [1] * len(items), room)
+        kept = [self.fit(item, share) for item, share in zip(items, shares, strict=False)]
+        if missing or len(kept) < len(items):
+            kept.append(items_marker(len(items) - len(kept) + missing))
         return kept
 
     def _shares(self, members: Sequence[Json], costs: Sequence[int], room: int) -> list[int]:
@@ -132,11 +139,12 @@ class _Cut:
         `costs` are the bytes that a member takes besides its value: key, colon, comma.
         """
         room -= 2 + _DROPPED_ENTRY
+        share = min(_SMALL_SHARE, room // 4)
         sizes: list[int] = []
         least = spent = 0
         for member, cost in zip(members, costs, strict=True):
             size = self.size(member)
-            least += cost + min(size, _SMALL_SHARE)
+            least += cost + min(size, share)
             if least > room:
                 break
             spent += cost
@@ -160,15 +168,21 @@ def _water_level(sizes: Sequence[int], room: int) -> int:
 
 def _cut_text(text: str, room: int) -> str:
     """Cut a string so that its JSON with the marker is at most `room` bytes."""
-    marker_size = json_size(chars_marker(len(text)))
-    keep = max(0, room - marker_size)
-    if not keep:
-        return ELLIPSIS
-    while True:
+    missing = _missing(text, _CHARS_MISSING)
+    if missing:
+        text = text[: text.rindex(ELLIPSIS)]
+    marker_size = json_size(chars_marker(len(text) + missing))
+    keep = room - marker_size
+    while keep > 0:
         head = text[:keep]
         size = json_size(head) + marker_size - 2
         if size <= room:
-            return head + chars_marker(len(text) - keep)
+            return head + chars_marker(len(text) - keep + missing)
         keep = min(keep - 1, keep * room // size)
-        if keep <= 0:
-            return ELLIPSIS
+    return ELLIPSIS
+
+
+def _missing(value: Json, marker: re.Pattern[str]) -> int:
+    """Return how much an earlier cut left out, which a second one must add to its own."""
+    match = marker.search(value[-_LONGEST_MARKER:]) if isinstance(value, str) else None
+    return int(match[1]) if match else 0

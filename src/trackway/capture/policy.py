@@ -4,7 +4,7 @@
 2. It is redacted first, then measured, then cut: no limit cuts a secret in two.
 3. The digest is of the redacted value. It is given where the text does not hold everything:
    `sha256:` covers the whole value; `sha256-partial:` covers what was looked at and the counts of
-   what was not (values beyond `Limits.hash_bytes`, `items` or `depth`).
+   what was not (see `encode.py` for how much that is).
 4. With content off nothing but the digest remains, as `hmac-sha256:` (or `hmac-sha256-partial:`)
    under `TRACKWAY_HASH_KEY`: a plain hash of a short value can be undone. Without that variable the
    key is one of the process, and digests of two processes cannot be compared.
@@ -20,7 +20,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from trackway.capture.encode import EVERY_KEY_SAFE, Tree, is_plain, tree_of
+from trackway.capture.encode import EVERY_KEY_SAFE, SHORTEST_MEDIA, Tree, is_plain, tree_of
 from trackway.capture.errors import record_capture_error
 from trackway.capture.limits import Limits, chars_marker, cut
 from trackway.capture.redact import DEFAULT_REDACTOR, Redactor
@@ -84,12 +84,14 @@ class Capture:
             if self._in_one_go and is_plain(value, self._work, self._depth, self._keys):
                 text = json_text(value)
                 raw = text.encode()
+                if len(raw) > SHORTEST_MEDIA and ";base64," in text:
+                    return self._carefully(value, exempt)
                 if self.redactor is None or self.redactor.clean_json(text, raw):
                     if len(raw) <= self._whole_bytes:
                         return Captured(text)
                     return self._finish(value, text, raw, partial=False, redacted=False)
-        except (ValueError, TypeError, RecursionError, RuntimeError):
-            pass  # NaN, a lone surrogate, or another thread at work on the value
+        except (ValueError, TypeError, RuntimeError):
+            pass  # NaN, a lone surrogate, too deep, or another thread at work on the value
         return self._carefully(value, exempt)
 
     def text(self, text: str) -> str:

@@ -312,6 +312,7 @@ def _holds_no_key(text: str) -> bool:
         or "ABIA" in text
         or "ACCA" in text
         or "ATATT3x" in text
+        or "pcsk_" in text
         or ("_" in text and _search_underscored(text) is not None and _has(text, _UNDERSCORED))
         or ("-" in text and _search_hyphenated(text) is not None and _has(text, _HYPHENATED))
     )

@@ -99,7 +99,11 @@ def identifiers(value: object, paths: frozenset[str], redactor: Redactor | None)
     """Return the ids at several paths, as they stand in a value."""
     found: set[str] = set()
     for path in paths:
-        found.update(_ids(value, parse_path(path), redactor))
+        try:
+            steps = parse_path(path)
+        except ValueError:
+            steps = (False, (path,))
+        found.update(_ids(value, steps, redactor))
     return frozenset(found)
 
 

@@ -44,7 +44,7 @@ def _kind(label: str, pattern: str, *anchors: str) -> SecretPattern:
 # Prefixes that end in an underscore and are followed by at least 13 letters or digits.
 _UNDERSCORED: Final = (
     *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "hf_", "gsk_", "npm_", "whsec_"),
-    *("sk_live_", "sk_test_", "rk_live_", "rk_test_", "pcsk_", "r8_", "lsv2_pt_", "lsv2_sk_"),
+    *("sk_live_", "sk_test_", "rk_live_", "rk_test_", "r8_", "lsv2_pt_", "lsv2_sk_"),
     *("shpat_", "shpca_", "shppa_", "shpss_", "lin_api_", "ntn_", "sbp_", "dop_v1_", "doo_v1_"),
     *("dor_v1_", "napi_", "fw_", "key_live_", "glc_", "glsa_"),
 )
@@ -77,7 +77,8 @@ LITERAL_KEYS: Final = (
         r"hooks\.slack\.com/[a-z]{1,16}/[A-Za-z0-9]{1,32}/[A-Za-z0-9]{1,32}/[A-Za-z0-9]{16,}",
         "hooks.slack.com/",
     ),
-    _kind("atlassian_token", r"ATATT3x[A-Za-z0-9_=-]{16,}", "ATATT3x"),
+    _kind("atlassian_token", r"ATATT3x[A-Za-z0-9_-]{16,}[A-Za-z0-9_=-]*", "ATATT3x"),
+    _kind("api_key", r"pcsk_[A-Za-z0-9_]{16,}", "pcsk_"),
     _kind("databricks_token", r"dapi[0-9a-f]{32}", "dapi"),
     _kind("telegram_token", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}", ":AA"),
 )
@@ -95,7 +96,7 @@ KEYS: Final = (*LITERAL_KEYS, UNDERSCORED_KEY, HYPHENATED_KEY)
 AUTH_SCHEME: Final = _kind(
     "authorization",
     r"(?<![A-Za-z0-9_])[Bb](?:earer|asic) {1,4}"
-    r"(?P<secret>(?=[A-Za-z]*[0-9._~+/=-])[A-Za-z0-9._~+/=-]{8,}|[A-Za-z]{16,})",
+    r"(?P<secret>(?=[A-Za-z._~+/=-]*[0-9])[A-Za-z0-9._~+/=-]{8,}|[A-Za-z._~+/=-]{24,})",
     *("earer ", "asic "),
 )
 AUTH_SCREEN: Final = r"[Bb](?:earer|asic) {1,4}[A-Za-z0-9._~+/=-]{8}"
