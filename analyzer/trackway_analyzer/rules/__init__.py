@@ -2,11 +2,14 @@
 
 from trackway_analyzer.rules.budgets import Budget
 from trackway_analyzer.rules.claims import Claim
+from trackway_analyzer.rules.expected import ExpectedCall
 from trackway_analyzer.rules.finding import Finding, Layer, Severity, State
 from trackway_analyzer.rules.grounding import Grounded
 from trackway_analyzer.rules.located import PolicyError
+from trackway_analyzer.rules.matching import AnyOrder, AtLeast, AtMost, Exact, InOrder
 from trackway_analyzer.rules.pattern import StepSpec
 from trackway_analyzer.rules.policy import Policy
+from trackway_analyzer.rules.references import References
 from trackway_analyzer.rules.rule import InsufficientEvidenceError, Rule, RuleViolationError
 from trackway_analyzer.rules.safety import Allowed, Forbidden
 from trackway_analyzer.rules.sequence import (
@@ -20,17 +23,24 @@ from trackway_analyzer.rules.tools import EntitySpec, ToolSpec
 
 __all__ = [
     "Allowed",
+    "AnyOrder",
+    "AtLeast",
+    "AtMost",
     "Before",
     "Budget",
     "Claim",
     "EntitySpec",
+    "Exact",
+    "ExpectedCall",
     "Finding",
     "Forbidden",
     "Grounded",
+    "InOrder",
     "InsufficientEvidenceError",
     "Layer",
     "Policy",
     "PolicyError",
+    "References",
     "Rule",
     "RuleViolationError",
     "Sequence",

@@ -7,6 +7,7 @@ from typing import Final
 from trackway_analyzer.rules.budgets import Budget
 from trackway_analyzer.rules.claims import Claim
 from trackway_analyzer.rules.grounding import Grounded
+from trackway_analyzer.rules.matching import AnyOrder, AtLeast, AtMost, Exact, InOrder
 from trackway_analyzer.rules.rule import Rule, key_of
 from trackway_analyzer.rules.safety import Allowed, Forbidden
 from trackway_analyzer.rules.sequence import Sequence
@@ -14,6 +15,11 @@ from trackway_analyzer.rules.temporal import Before
 
 _ALL: Final[tuple[type[Rule], ...]] = (
     Sequence,
+    Exact,
+    InOrder,
+    AnyOrder,
+    AtLeast,
+    AtMost,
     Before,
     Grounded,
     Forbidden,

@@ -9,7 +9,13 @@ import pytest
 
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.records import RunFacts, batch_of_runs, trajectory_of
-from trackway_analyzer.rules import InsufficientEvidenceError, RuleViolationError
+from trackway_analyzer.rules import (
+    Forbidden,
+    InsufficientEvidenceError,
+    Policy,
+    PolicyError,
+    RuleViolationError,
+)
 from trackway_analyzer.rules.finding import State
 from trackway_analyzer.rules.matching import AnyOrder, AtLeast, AtMost, Exact, InOrder
 from trackway_analyzer.rules.references import References
@@ -270,3 +276,27 @@ def test_a_rule_that_is_none_is_refused(make: Any, message: str) -> None:
 def test_one_trajectory_raises() -> None:
     with pytest.raises(RuleViolationError, match="b with"):
         Exact(EXPECTED).assert_holds([A])
+
+
+def test_a_policy_file_lists_the_calls() -> None:
+    policy = Policy.from_yaml(
+        """
+version: 1
+rules:
+  - exact: [a, {tool: b, arguments: {x: 2}}]
+  - at_least: {calls: [b], arguments: ignore, severity: warning}
+"""
+    )
+    batch = trajectory_of([A, call("b", x=3)]).batch
+
+    assert [finding.sentence for finding in policy.findings(batch)] == ["step 2 b: x 3, expected 2"]
+    with pytest.raises(PolicyError, match="exact: expected a list of calls, found 'a'"):
+        Policy.from_yaml("version: 1\nrules:\n  - exact: a")
+    with pytest.raises(PolicyError, match="expected References, found 'x'"):
+        Policy.from_yaml("version: 1\nrules:\n  - exact: {references: x}")
+
+
+def test_a_call_cannot_be_expected_and_forbidden() -> None:
+    with pytest.raises(PolicyError, match="a is forbidden and required"):
+        Policy(Exact(EXPECTED), Forbidden("a"))
+    Policy(AtMost(EXPECTED), Forbidden("a"))
