@@ -19,24 +19,18 @@ from typing import Any, Final
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context, get_current
-from opentelemetry.trace import (
-    NonRecordingSpan,
-    SpanContext,
-    SpanKind,
-    TraceFlags,
-    set_span_in_context,
-)
+from opentelemetry.trace import SpanKind
 
 from trackway.binding import unfitting
 from trackway.capture import record_capture_error
 from trackway.decorators import checked_kind
-from trackway.driving import detach
-from trackway.ids import EntropyIdGenerator
+from trackway.driving import Opened, detach
 from trackway.plans import StepPlan, ToolPlan
 from trackway.recording import Recorder, active, put, put_text
-from trackway.run import PLACE, Run, new_identity
+from trackway.run import Run, new_identity
 from trackway.schema import SCHEMA_VERSION, GenAI, Trackway
 from trackway.spans import NOTHING, Live, Plan
+from trackway.unrecorded import Unrecorded
 
 
 class _RunPlan(Plan):
@@ -52,7 +46,7 @@ _RUN: Final = _RunPlan()
 class _Block:
     """Attaches a context for the length of a `with` block and ends its span afterwards."""
 
-    _live: Live | None = None
+    _live: Opened | None = None
     _token: Token[Context] | None = None
 
     def _leave(self, error: BaseException | None) -> None:
@@ -124,18 +118,17 @@ class run(_Block):
         given = {name: value for name, value in self._fields.items() if value is not None}
         defaults = {} if recorder is None else recorder.defaults
         opened = Run(new_identity(**{**defaults, **given}), recording=recorder is not None)
-        context = get_current()
         if recorder is not None and (recorder.keep is None or recorder.keep(opened.id)):
-            context = self._start(recorder, opened, context)
+            self._live = self._start(recorder, opened, get_current())
         else:
-            context = _unrecorded(opened, context)
-        self._token = otel_context.attach(context)
+            self._live = Unrecorded(opened, get_current())
+        self._token = otel_context.attach(self._live.context)
         return opened
 
     async def __aenter__(self) -> Run:
         return self.__enter__()
 
-    def _start(self, recorder: Recorder, opened: Run, context: Context) -> Context:
+    def _start(self, recorder: Recorder, opened: Run, context: Context) -> Live:
         attributes: dict[str, Any] = {**opened.attributes}
         attributes[Trackway.SCHEMA_VERSION] = SCHEMA_VERSION
         attributes[GenAI.OPERATION_NAME] = "invoke_workflow"
@@ -155,8 +148,7 @@ class run(_Block):
         live.start(f"run {task}" if task else "run", context, SpanKind.INTERNAL, attributes)
         opened.begin(live.span, input_given=self._input is not None)
         opened.recording = live.span.is_recording()
-        self._live = live
-        return live.context
+        return live
 
 
 def _put_fingerprint(
@@ -168,29 +160,6 @@ def _put_fingerprint(
         elif value is not None:
             captured = recorder.capture.value(value)
             put(attributes, f"{Trackway.FINGERPRINT}.{name}", f"fingerprint.{name}", captured)
-
-
-def _unrecorded(opened: Run, context: Context) -> Context:
-    """Return a context under which neither our spans nor those of instrumentors are recorded."""
-    opened.recording = False
-    if active() is not None:
-        ids = EntropyIdGenerator()
-        dropped = SpanContext(
-            ids.generate_trace_id(), ids.generate_span_id(), False, TraceFlags(TraceFlags.DEFAULT)
-        )
-        context = set_span_in_context(NonRecordingSpan(dropped), context)
-    return otel_context.set_value(PLACE, UnrecordedPlace(opened), context)
-
-
-class UnrecordedPlace:
-    """A place inside a run of which nothing is recorded."""
-
-    __slots__ = ("inherited", "run", "span")
-
-    def __init__(self, opened: Run) -> None:
-        self.run = opened
-        self.span = opened.span
-        self.inherited: Mapping[str, Any] = NOTHING
 
 
 class _WaitPlan(StepPlan):
@@ -213,19 +182,12 @@ class _WaitPlan(StepPlan):
 class Step:
     """The step of a `with step(...)` block."""
 
-    __slots__ = ("_live", "_result")
+    __slots__ = ("_result", "index")
 
-    def __init__(self, live: Live | None) -> None:
-        self._live = live
-        self._result: Any = None
-
-    @property
-    def index(self) -> int | None:
+    def __init__(self, index: int | None) -> None:
+        self.index = index
         """The step's place on the run's logical clock; None where nothing records it."""
-        index: int | None = (
-            None if self._live is None else self._live.attributes.get(Trackway.STEP_INDEX)
-        )
-        return index
+        self._result: Any = None
 
     def result(self, value: Any) -> None:
         """Say what the step gave; recorded when the block ends."""
@@ -249,10 +211,13 @@ class step(_Block):
         self._step: Step | None = None
 
     def __enter__(self) -> Step:
-        self._live = self._plan.open((), self._arguments)
-        if self._live is not None:
-            self._token = otel_context.attach(self._live.context)
-        self._step = Step(self._live)
+        self._live = live = self._plan.open((), self._arguments)
+        index = None
+        if live is not None:
+            self._token = otel_context.attach(live.context)
+            if isinstance(live, Live):
+                index = live.attributes.get(Trackway.STEP_INDEX)
+        self._step = Step(index)
         return self._step
 
     async def __aenter__(self) -> Step:

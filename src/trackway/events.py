@@ -2,19 +2,24 @@
 
 Each call adds one span event to the innermost step or run span of ours, even where a framework's
 span lies between. Values are captured, redacted and bounded like arguments. A field that is not
-given is absent. Outside any recorded span a call does nothing.
+given is absent. Once a span's large values have filled `Limits.span_bytes`, later events keep only
+their small fields, and the span says `events` in `trackway.truncated`. Outside any recorded span a
+call does nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from trackway.capture import record_capture_error
+from trackway.capture import Capture, record_capture_error
 from trackway.recording import active
 from trackway.run import current_place, current_run
 from trackway.schema import Trackway
+
+_SMALL: Final = 1024
+"""Characters of a value that is kept even where a span's room is spent."""
 
 
 def _record(name: str, fields: dict[str, Any]) -> None:
@@ -23,23 +28,28 @@ def _record(name: str, fields: dict[str, Any]) -> None:
     if place is None or recorder is None or not place.span.is_recording():
         return
     try:
-        attributes: dict[str, Any] = {}
-        for field, value in fields.items():
-            if value is None:
-                continue
-            if isinstance(value, (bool, int, float)):
-                attributes[field] = value
-            elif isinstance(value, datetime):
-                attributes[field] = value.isoformat()
-            elif isinstance(value, str):
-                attributes[field] = recorder.capture.text(value)
-            else:
-                captured = recorder.capture.value(value)
-                if captured.text is not None:
-                    attributes[field] = captured.text
+        attributes = {
+            field: _value(value, recorder.capture)
+            for field, value in fields.items()
+            if value is not None
+        }
+        attributes = {field: value for field, value in attributes.items() if value is not None}
+        size = sum(len(value) for value in attributes.values() if isinstance(value, str))
+        if size > _SMALL and not place.spend(size):
+            attributes = {k: v for k, v in attributes.items() if len(str(v)) <= _SMALL}
         place.span.add_event(name, attributes)
     except Exception as error:  # noqa: BLE001 - user objects run in here
         record_capture_error(name, error)
+
+
+def _value(value: Any, capture: Capture) -> Any:
+    if isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if not isinstance(value, str):
+        return capture.value(value).text
+    return capture.text(value)
 
 
 def decision(candidates: Any = None, chosen: Any = None, reason: str | None = None) -> None:

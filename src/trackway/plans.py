@@ -21,10 +21,12 @@ from opentelemetry.trace import SpanKind
 
 from trackway.binding import Binder
 from trackway.capture import Captured, entity_refs
+from trackway.driving import Opened
 from trackway.recording import Recorder, put, put_text
 from trackway.run import FIRST, Attempt, Run, new_identity
 from trackway.schema import SCHEMA_VERSION, GenAI, StepKind, Trackway
 from trackway.spans import NOTHING, Live, Plan
+from trackway.unrecorded import Unrecorded
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
@@ -197,6 +199,8 @@ class ToolPlan(StepPlan):
 class AgentPlan(Plan):
     """An agent: opens a run outside of any, is a sub-agent inside one."""
 
+    opens_runs = True
+
     def __init__(self, name: str, bind: Binder, *, version: str | None = None) -> None:
         self.name = name
         self.span_name = f"invoke_agent {name}"
@@ -211,13 +215,15 @@ class AgentPlan(Plan):
         place: Live | None,
         args: Args,
         kwargs: Kwargs,
-    ) -> Live:
+    ) -> Opened:
         """Start the agent's span, which is the run span where no run is open."""
         run, outer = (None, NOTHING) if place is None else (place.run, place.inherited)
         root = run is None
         if run is None:
             run = self._new_run(recorder)
             outer = run.attributes
+            if recorder.keep is not None and not recorder.keep(run.id):
+                return Unrecorded(run, context)
         inherited = {**outer, GenAI.AGENT_NAME: self.name}
         live = Live(self, recorder, run, inherited)
         live.root = root

@@ -231,6 +231,9 @@ class Place(Protocol):
     def inherited(self) -> Mapping[str, Any]:
         """Attributes that every step below carries."""
 
+    def spend(self, size: int) -> bool:
+        """Take room on the span for large event values; False once it is full."""
+
 
 def current_place(context: Context | None = None) -> Place | None:
     """Return the place of this context (default: the current one), or None."""

@@ -5,7 +5,7 @@
 2. Spans of a run that was not drawn wait until its run span ends. If the run failed, or any of its
    spans did, all of them go on; else all are dropped, and so are those that come later.
 3. Failed: a span with status ERROR, an outcome of success=False or censored, a step not ok.
-4. What waits is bounded: when `max_waiting` spans wait, the run that has waited longest is kept
+4. What waits is bounded: when `MAX_WAITING` spans wait, the run that has waited longest is kept
    rather than cut, and counted.
 5. With `keep_failed=False` a run is dropped at its head and costs next to nothing.
 """
@@ -22,6 +22,8 @@ from opentelemetry.trace import StatusCode
 
 from trackway.schema import Trackway
 
+MAX_WAITING: Final = 50_000
+"""Spans that wait for the end of their runs, at most."""
 _BITS: Final = 52
 _REMEMBERED: Final = 4096
 _NONE: Final[Mapping[str, Any]] = {}
@@ -46,12 +48,9 @@ def failed(span: ReadableSpan) -> bool:
 class TailSampler:
     """Holds spans back until their run is decided, then hands them on or drops them."""
 
-    def __init__(
-        self, share: float, emit: Callable[[ReadableSpan], None], *, max_waiting: int = 50_000
-    ) -> None:
+    def __init__(self, share: float, emit: Callable[[ReadableSpan], None]) -> None:
         self._share = share
         self._emit = emit
-        self._max_waiting = max_waiting
         self.forget()
 
     def forget(self) -> None:
@@ -97,7 +96,7 @@ class TailSampler:
             self._count += 1
             if ended:
                 return self._close(run_id, keep=any(map(failed, spans)))
-            if self._count > self._max_waiting:
+            if self._count > MAX_WAITING:
                 self.kept_undecided += 1
                 return self._close(next(iter(self._waiting)), keep=True)
             return []

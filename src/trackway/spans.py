@@ -20,6 +20,7 @@ from opentelemetry.context import Context, get_current
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
 
 from trackway.capture import record_capture_error
+from trackway.driving import Opened
 from trackway.recording import Recorder, active
 from trackway.run import FIRST, PLACE, Attempt, Run
 from trackway.schema import GenAI, Trackway
@@ -42,6 +43,8 @@ class Live:
     refs: Sequence[str] = ()
     collector: Collector | None = None
     started = first_chunk = 0.0
+    spent = 0
+    """Characters of large event values so far."""
     attributes: dict[str, Any]
     span: Span
     context: Context
@@ -53,6 +56,17 @@ class Live:
         self.recorder = recorder
         self.run = run
         self.inherited = inherited
+
+    def spend(self, size: int) -> bool:
+        """Take room for values besides arguments and result; False once the span is full."""
+        self.spent += size
+        if self.spent <= self.recorder.capture.limits.span_bytes // 2:
+            return True
+        if "events" not in self.attributes.get(Trackway.TRUNCATED, ()):
+            names = [*self.attributes.get(Trackway.TRUNCATED, ()), "events"]
+            self.attributes[Trackway.TRUNCATED] = names
+            self.span.set_attribute(Trackway.TRUNCATED, names)
+        return False
 
     @property
     def key(self) -> object:
@@ -189,19 +203,24 @@ class Plan:
     """What the spans of one decorated function look like: decided once, at decoration."""
 
     is_step: ClassVar[bool] = False
+    opens_runs: ClassVar[bool] = False
+    """Whether a call outside any run, or after the run's end, opens a run of its own."""
     takes_iterators: ClassVar[bool] = False
     first_chunk_key: ClassVar[str] = Trackway.STREAM_FIRST_CHUNK
     name: str
 
-    def open(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Live | None:
+    def open(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Opened | None:
         """Start the span of one call; None: record nothing, just call the function."""
         recorder = active()
         if recorder is None:
             return None
         context = get_current()
         place: Any = context.get(PLACE)
-        if place is not None and place.run is not None and not place.run.recording:
-            return None
+        if place is not None and place.run is not None:
+            if place.run.ended and self.opens_runs:
+                context, place = _ENDED, None
+            elif not place.run.recording:
+                return None
         try:
             return self.start(recorder, context, place, args, kwargs)
         except Exception as error:  # noqa: BLE001 - user objects run in here
@@ -215,7 +234,7 @@ class Plan:
         place: Live | None,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-    ) -> Live:
+    ) -> Opened:
         """Start the span of one call."""
         raise NotImplementedError
 

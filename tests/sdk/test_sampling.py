@@ -1,0 +1,217 @@
+"""Runs are kept or dropped whole; failed ones are kept."""
+
+from __future__ import annotations
+
+import contextvars
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from opentelemetry import trace
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+import trackway
+from trackway.sampling import drawn
+from trackway.schema import Trackway
+
+
+@pytest.fixture
+def memory() -> Iterator[InMemorySpanExporter]:
+    yield InMemorySpanExporter()
+    trackway.shutdown()
+
+
+def sampled(memory: InMemorySpanExporter, share: float, **more: Any) -> None:
+    trackway.configure(export=SimpleSpanProcessor(memory), sample=share, **more)
+
+
+@trackway.tool
+def work() -> None: ...
+
+
+@trackway.tool(success=lambda result: result)
+def unlucky() -> bool:
+    return False
+
+
+@trackway.agent
+def bot() -> None:
+    work()
+
+
+def spans_by_run(memory: InMemorySpanExporter) -> dict[Any, list[str]]:
+    runs: dict[Any, list[str]] = {}
+    for span in memory.get_finished_spans():
+        assert span.attributes is not None
+        runs.setdefault(span.attributes[Trackway.RUN_ID], []).append(span.name)
+    return runs
+
+
+def two_steps(task: str) -> None:
+    with trackway.run(task):
+        work()
+        with trace.get_tracer("framework").start_as_current_span("in between"):
+            bot()
+
+
+def test_a_share_of_the_runs_is_kept_each_whole(memory: InMemorySpanExporter) -> None:
+    sampled(memory, 0.5)
+    for _ in range(60):
+        two_steps("t")
+    runs = spans_by_run(memory)
+    assert 10 < len(runs) < 50
+    assert {len(names) for names in runs.values()} == {5}
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_none_and_all_are_exact(memory: InMemorySpanExporter, share: float) -> None:
+    sampled(memory, share)
+    for _ in range(5):
+        two_steps("t")
+    assert len(spans_by_run(memory)) == 5 * share
+
+
+def fail_by_exception() -> None:
+    with pytest.raises(KeyError), trackway.run("t"):
+        fail_inside()
+
+
+def fail_by_outcome() -> None:
+    with trackway.run("t") as run:
+        work()
+        run.outcome(False)
+
+
+def fail_by_cap() -> None:
+    with trackway.run("t") as run:
+        work()
+        run.outcome(None, censored=True)
+
+
+def fail_by_step() -> None:
+    with trackway.run("t"):
+        unlucky()
+
+
+@pytest.mark.parametrize("fail", [fail_by_exception, fail_by_outcome, fail_by_cap, fail_by_step])
+def test_a_failed_run_is_kept_whole(memory: InMemorySpanExporter, fail: Any) -> None:
+    sampled(memory, 0.0)
+    two_steps("good")
+    fail()
+    ((_, names),) = spans_by_run(memory).items()
+    assert len(names) == 2
+    assert names[-1] == "run t"
+
+
+def test_a_step_that_ends_after_its_dropped_run_is_dropped_too(
+    memory: InMemorySpanExporter,
+) -> None:
+    sampled(memory, 0.0)
+    late = trackway.step("late")
+
+    def leave_late() -> None:
+        with trackway.run("t"):
+            late.__enter__()
+        late.__exit__(KeyError, KeyError(), None)
+
+    contextvars.copy_context().run(leave_late)
+    assert memory.get_finished_spans() == ()
+
+
+def test_a_run_dropped_at_its_head_records_nothing_and_costs_nothing(
+    memory: InMemorySpanExporter,
+) -> None:
+    sampled(memory, 0.0, keep_failed=False)
+    two_steps("t")
+    bot()
+    with pytest.raises(KeyError):
+        fail_inside()
+    assert memory.get_finished_spans() == ()
+
+
+@trackway.agent
+def fail_inside() -> None:
+    raise KeyError
+
+
+def test_inside_a_dropped_run_there_is_still_a_run(memory: InMemorySpanExporter) -> None:
+    sampled(memory, 0.0, keep_failed=False)
+    with trackway.run("t") as run:
+        assert trackway.current_run() is run
+        run.outcome(True)
+        trackway.decision(chosen="x")
+        with trackway.step("s") as step:
+            assert step.index is None
+    assert trackway.current_run() is None
+
+
+def test_head_drops_leave_other_runs_whole(memory: InMemorySpanExporter) -> None:
+    sampled(memory, 0.5, keep_failed=False)
+    for _ in range(60):
+        two_steps("t")
+    runs = spans_by_run(memory)
+    assert 10 < len(runs) < 50
+    assert {len(names) for names in runs.values()} == {5}
+
+
+def test_a_run_of_more_spans_than_may_wait_is_kept_rather_than_cut(
+    memory: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trackway.sampling.MAX_WAITING", 10)
+    sampled(memory, 0.0)
+    with trackway.run("t"):
+        for _ in range(25):
+            work()
+    assert len(memory.get_finished_spans()) == 26
+
+
+def test_a_run_that_never_ends_is_handed_on_at_shutdown(memory: InMemorySpanExporter) -> None:
+    sampled(memory, 0.0)
+    block = trackway.run("t")
+    block.__enter__()
+    work()
+    trackway.shutdown()
+    assert [span.name for span in memory.get_finished_spans()] == ["execute_tool work"]
+    block.__exit__(None, None, None)
+
+
+def test_a_share_outside_0_to_1_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected a share from 0 to 1, found 2"):
+        trackway.configure(sample=2)
+
+
+@given(st.binary(min_size=16, max_size=16), st.floats(0, 1), st.floats(0, 1))
+def test_a_larger_share_keeps_all_that_a_smaller_keeps(run: bytes, one: float, two: float) -> None:
+    small, large = sorted((one, two))
+    assert drawn(run.hex(), large) or not drawn(run.hex(), small)
+    assert drawn(run.hex(), 1.0)
+    assert not drawn(run.hex(), 0.0)
+
+
+def test_a_sampler_of_opentelemetry_drops_whole_runs() -> None:
+    program = """
+import trackway
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+memory = InMemorySpanExporter()
+trackway.configure(export=SimpleSpanProcessor(memory))
+
+@trackway.tool
+def work(): return trackway.current_run()
+
+with trackway.run("t") as run:
+    assert work() is run
+assert not run.recording
+print(len(memory.get_finished_spans()))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"OTEL_TRACES_SAMPLER": "always_off"}, capture_output=True, text=True, timeout=60,
+        check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == "0"
