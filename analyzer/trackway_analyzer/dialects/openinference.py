@@ -57,7 +57,7 @@ OPENINFERENCE: Final = Dialect(
             "output": (numbered("llm.output_messages"), numbered("llm.choices")),
         },
         Operation.TOOL: {
-            "tool": ("tool.name", span_name),
+            "tool": ("tool.name", GenAI.TOOL_NAME, span_name),
             "tool_call_id": ("tool_call.id", "tool.id"),
             "arguments": (
                 text_or_json("input.value", "input.mime_type"),

@@ -12,7 +12,8 @@ import gzip
 import io
 import sys
 import zlib
-from typing import BinaryIO, Final
+from collections.abc import Callable
+from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 
@@ -22,6 +23,7 @@ MAX_RATIO: Final = 300
 FREE_BYTES: Final = 64 * 1024 * 1024
 CHUNK: Final = 4 * 1024 * 1024
 
+_PIECE: Final = 64 * 1024
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 
@@ -47,12 +49,16 @@ class ByteStream:
         self.counted = _Counted(head, raw)
         self._out = 0
         self._compressed = True
+        self._stream: Any = self.counted
+        # What was decompressed before an early end must not be lost: one piece at a time.
+        self._next: Callable[[int], bytes] = self.counted.read
         if head.startswith(_GZIP):
-            self._stream: BinaryIO = gzip.GzipFile(fileobj=self.counted)  # type: ignore[assignment]
+            self._stream = gzip.GzipFile(fileobj=self.counted)
+            self._next = self._stream.read1
         elif head == _ZSTD:
             self._stream = pa.CompressedInputStream(pa.PythonFile(self.counted, "r"), "zstd")
+            self._next = lambda size: self._stream.read(min(size, _PIECE))
         else:
-            self._stream = self.counted  # type: ignore[assignment]
             self._compressed = False
 
     def read(self, size: int = CHUNK) -> bytes:
@@ -61,7 +67,7 @@ class ByteStream:
         Raises DecompressionRatioError, TruncatedStreamError, BrokenCompressionError.
         """
         try:
-            chunk = self._stream.read(size)
+            chunk = self._next(size)
         except EOFError as error:
             raise TruncatedStreamError(str(error)) from None
         except (zlib.error, gzip.BadGzipFile, pa.ArrowException, OSError) as error:

@@ -27,6 +27,7 @@ from trackway_analyzer.read.quarantine import Quarantine, Reason
 MAX_DOCUMENT: Final = 512 * 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
 
+_Line = tuple[int, bytes]
 Located = tuple[int, Any]
 """A document with the byte offset at which it begins."""
 
@@ -41,30 +42,27 @@ def documents(stream: ByteStream, quarantine: Quarantine) -> Iterator[Located]:
         if not lines.broken:
             quarantine.add(Reason.EMPTY_FILE, "the file is empty")
         return
-    offset, line = first
-    line = line.removeprefix(_BOM)
-    document = _loaded(line)
-    if isinstance(document, _NotJson) and document.may_go_on:
-        second = lines.next()
-        if second is not None and isinstance(_loaded(second[1]), _NotJson):
-            yield from _whole(offset, line + second[1], lines, quarantine)
+    line = first[0], first[1].removeprefix(_BOM)
+    document, following = _loaded(line[1]), lines.next()
+    may_go_on = isinstance(document, _NotJson) and not document.too_deep
+    if may_go_on and (following is None or isinstance(_loaded(following[1]), _NotJson)):
+        yield from _whole(line, following, lines, quarantine)
+        return
+    while True:
+        last = following is None and not line[1].endswith(b"\n")
+        yield from _one(line, document, quarantine, last=last)
+        if following is None:
             return
-        yield from _one(offset, line, document, quarantine, last=second is None)
-        following = second
-    else:
-        yield from _one(offset, line, document, quarantine, last=lines.ended)
-        following = lines.next()
-    while following is not None:
-        offset, line = following
-        following = lines.next()
-        if line.strip():
-            last = following is None and not line.endswith(b"\n")
-            yield from _one(offset, line, _loaded(line), quarantine, last=last)
+        line, following = following, lines.next()
+        document = _loaded(line[1])
 
 
-def _whole(offset: int, head: bytes, lines: _Lines, quarantine: Quarantine) -> Iterator[Located]:
+def _whole(
+    first: _Line, second: _Line | None, lines: _Lines, quarantine: Quarantine
+) -> Iterator[Located]:
     """Read the rest as one document; where that fails, every line for itself."""
-    text = head + lines.rest()
+    offset = first[0]
+    text = first[1] + (b"" if second is None else second[1]) + lines.rest()
     document = _loaded(text)
     if not isinstance(document, _NotJson):
         yield offset, document
@@ -78,26 +76,24 @@ def _whole(offset: int, head: bytes, lines: _Lines, quarantine: Quarantine) -> I
         elif line.strip():
             broken += 1
         position += len(line)
-    if not found or lines.broken:
+    if not found and not lines.broken:
         reason = Reason.TRUNCATED_FILE if document.ends_early else Reason.NOT_A_TRACE
-        if not lines.broken:
-            quarantine.add(reason, f"no JSON: {document.why}", offset)
+        quarantine.add(reason, f"no JSON: {document.why}", offset)
         return
-    for _ in range(broken):
+    for _ in range(broken if found else 0):
         quarantine.add(Reason.BROKEN_LINE, "a line that is no JSON", offset)
     yield from found
 
 
-def _one(
-    offset: int, line: bytes, document: Any, quarantine: Quarantine, *, last: bool
-) -> Iterator[Located]:
+def _one(line: _Line, document: Any, quarantine: Quarantine, *, last: bool) -> Iterator[Located]:
+    offset, text = line
     if not isinstance(document, _NotJson):
         yield offset, document
     elif document.too_deep:
         quarantine.add(Reason.TOO_DEEP, "a line nested deeper than 1024", offset)
     elif last and document.ends_early:
         quarantine.add(Reason.TRUNCATED_FILE, "the last line ends in the middle", offset)
-    elif line.strip():
+    elif text.strip():
         quarantine.add(Reason.BROKEN_LINE, "a line that is no JSON", offset)
 
 
@@ -108,7 +104,6 @@ class _NotJson:
         self.why = why
         self.too_deep = "depth" in why or "ecursion" in why or "nested" in why
         self.ends_early = "unexpected end" in why or "EOF" in why or "nterminated" in why
-        self.may_go_on = not self.too_deep
 
 
 def _loaded(text: bytes) -> Any:
@@ -138,7 +133,7 @@ class _Lines:
         self.ended = False
         self.broken = False
 
-    def next(self) -> tuple[int, bytes] | None:
+    def next(self) -> _Line | None:
         """Return the next line with its end mark; None at the end of the stream."""
         offset = self._position
         parts: list[bytes] = []

@@ -2,7 +2,7 @@
 
 1. An entry names the file, the byte offset of the first case, the reason and how many there were.
 2. Reasons are few and fixed (`Reason`); `detail` says what was found.
-3. In strict mode the first entry raises `QuarantineError` instead.
+3. In strict mode the first entry raises `QuarantineError` instead; an empty file loses nothing.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Quarantine:
     def add(self, reason: Reason, detail: str, offset: int | None = None) -> None:
         """Put one loss aside. Raises QuarantineError in strict mode."""
         entry = Quarantined(self.file, reason, detail, offset)
-        if self._strict:
+        if self._strict and reason is not Reason.EMPTY_FILE:
             raise QuarantineError(str(entry))
         key = (reason, detail if len(self._found) < _DETAILS else "others")
         known = self._found.get(key)

@@ -41,10 +41,9 @@ class Gathering:
             if len(self._rows) >= BATCH_ROWS or self._rows.bytes >= BATCH_BYTES:
                 self._aside += quarantine.take()
                 yield self.flush()
-        self._aside += quarantine.take()
 
     def put_aside(self, quarantine: Quarantine) -> None:
-        """Take in what was put aside without a span."""
+        """Take in what was put aside, at the end of a file."""
         self._aside += quarantine.take()
 
     @property
