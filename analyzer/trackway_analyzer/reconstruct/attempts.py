@@ -53,8 +53,10 @@ def with_attempts(steps: pa.Table) -> pa.Table:
 
 def _hints(steps: pa.Table, is_tool: pa.ChunkedArray) -> Mask:
     """Rows that make a retry possible: a failed call, a recorded attempt, an operation id."""
-    hints = pc.or_(pc.equal(steps.column("ok"), False), pc.greater(steps.column("attempt"), 1))
-    hints = pc.or_kleene(hints.fill_null(False), pc.is_valid(steps.column("operation_id")))
+    failed = pc.equal(steps.column("ok"), False).fill_null(False)
+    again = pc.greater(steps.column("attempt"), 1).fill_null(False)
+    named = pc.is_valid(steps.column("operation_id"))
+    hints = pc.or_(pc.or_(failed, again), named)
     return pc.and_(hints, is_tool).to_numpy()  # type: ignore[no-any-return]
 
 

@@ -68,19 +68,11 @@ def drafts_of(columns: SpanColumns, tree: Tree, runs: Runs, calls: Calls, clock:
     rows = rows[np.lexsort((clock.rank[rows], clock.time[rows], runs.of_row[rows]))]
     entry = np.full(len(columns) + 1, NONE)
     entry[rows] = np.arange(len(rows))
-    wrappers = [row for row, inner in calls.absorbed.items() if inner == NONE]
     for row, inner in calls.absorbed.items():
         entry[row] = entry[inner] if inner != NONE else NONE
-    marked = columns.is_step & (runs.of_row != NONE)
-    marked[wrappers] = False
-    above = nearest(tree.parent, marked)
-    inside = entry[above[rows]]
-    own = np.flatnonzero((inside == np.arange(len(rows))) & (inside != NONE))
-    for place in own.tolist():
-        row = int(above[rows[place]])
-        while row != NONE and entry[row] == place:
-            row = int(above[row])
-        inside[place] = entry[row]
+    kept = np.zeros(len(columns), dtype=bool)
+    kept[rows] = True
+    inside = entry[nearest(tree.parent, kept)[rows]]
     inside[(inside != NONE) & (runs.of_row[rows] != runs.of_row[rows[inside]])] = NONE
     return Drafts(
         row=rows,

@@ -75,14 +75,18 @@ def latest_open(calls: Sequence[Call], tools: Sequence[Tool]) -> Iterator[Pair]:
 
 
 def latest_turn(calls: Sequence[Call], tools: Sequence[Tool]) -> Iterator[Pair]:
-    """Give each tool the first open call of its name in the latest turn before it."""
+    """Give each tool the first open call of its name in the latest turn before it.
+
+    `calls` are all calls, carried out or not: a turn whose calls are done is still the latest.
+    """
     open_calls: dict[str | None, deque[Call]] = {}
     group = None
     for call, tool in _by_time(calls, tools):
         if call is not None:
             if call.group != group:
                 open_calls, group = {}, call.group
-            open_calls.setdefault(call.request.name, deque()).append(call)
+            if call.tool is None:
+                open_calls.setdefault(call.request.name, deque()).append(call)
         elif tool is not None and open_calls.get(tool.name):
             yield open_calls[tool.name].popleft(), tool
 
@@ -116,6 +120,18 @@ def _by_time(
         yield call, None
 
 
+def _is_open(call: Call) -> bool:
+    return call.tool is None
+
+
+def _is_done(call: Call) -> bool:
+    return call.tool is not None
+
+
+def _any(_: Call | Tool) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """One way of giving executions to requests."""
@@ -125,8 +141,8 @@ class Stage:
     key_of_tool: Callable[[Tool], Hashable]
     """Calls and tools of one key are matched with each other; None matches nothing."""
     inferred: bool = True
-    again: bool = False
-    """Among the requests that were carried out already."""
+    among: Callable[[Call], bool] = _is_open
+    """Which requests it looks at."""
 
     def pairs(self, calls: Iterable[Call], tools: Iterable[Tool]) -> list[Pair]:
         """Match what is open."""
@@ -140,7 +156,7 @@ class Stage:
             return []
         called: dict[Hashable, list[Call]] = {}
         for call in calls:
-            if (call.tool is not None) is self.again:
+            if self.among(call):
                 called.setdefault(self.key_of_call(call), []).append(call)
         return [
             pair
@@ -162,19 +178,17 @@ def _content_anywhere(tool: Tool) -> Hashable:
     return tool.key and (tool.name, tool.key)
 
 
-def _any(_: Call | Tool) -> Hashable:
-    return ""
-
-
 STAGES: Final = (
     Stage(latest_open, lambda c: (c.request.id, c.request.name), _id_and_name, inferred=False),
     Stage(latest_open, lambda c: c.request.id, lambda tool: tool.call_id, inferred=False),
-    Stage(tried_again, lambda c: c.request.id, lambda tool: tool.call_id, False, again=True),
+    Stage(tried_again, lambda c: c.request.id, lambda tool: tool.call_id, False, _is_done),
     Stage(latest_open, lambda c: (c.asked.scope, c.request.name, c.key), _content),
-    Stage(latest_turn, lambda c: c.asked.scope, lambda tool: tool.scope),
+    Stage(latest_turn, lambda c: c.asked.scope, lambda tool: tool.scope, among=_any),
     Stage(latest_open, lambda c: (c.request.name, c.key), _content_anywhere),
-    Stage(latest_turn, _any, _any),
-    Stage(after_failure, lambda c: (c.asked.scope, c.request.name, c.key), _content, again=True),
+    Stage(latest_turn, _any, _any, among=_any),
+    Stage(
+        after_failure, lambda c: (c.asked.scope, c.request.name, c.key), _content, among=_is_done
+    ),
 )
 """How executions find their requests; earlier stages go first."""
 
