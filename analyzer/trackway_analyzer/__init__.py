@@ -10,8 +10,10 @@ from trackway_analyzer.rules import (
     RuleViolationError,
     StepSequenceError,
     assert_step_sequence,
+    find_ungrounded,
 )
 from trackway_analyzer.rules.policy import Policy
+from trackway_analyzer.rules.ungrounded import find_ungrounded
 
 __all__ = [
     "NOT_RECORDED",
@@ -31,6 +33,8 @@ __all__ = [
     "Verdict",
     "assert_step_sequence",
     "diff_trajectories",
+    "find_ungrounded",
+    "find_ungrounded",
     "load",
     "rules",
 ]

@@ -20,6 +20,7 @@ from trackway_analyzer.rules.sequence import (
 )
 from trackway_analyzer.rules.temporal import Before
 from trackway_analyzer.rules.tools import EntitySpec, ToolSpec
+from trackway_analyzer.rules.ungrounded import find_ungrounded
 
 __all__ = [
     "Allowed",
@@ -51,4 +52,5 @@ __all__ = [
     "ToolSpec",
     "UnknownKindWarning",
     "assert_step_sequence",
+    "find_ungrounded",
 ]

@@ -50,7 +50,7 @@ _COLUMNS: Final = {
     "cost_usd": ("cost",),
 }
 _UNITS: Final = {
-    "cost_usd": "cost in dollars",
+    "cost_usd": "cost",
     "model_calls": "model calls",
     "tool_calls": "tool calls",
 }
@@ -184,7 +184,7 @@ class Budget(Rule):
             return Said(sentence=f"no limit was seen exceeded, but {why}")
         spent, limits = result.detail["spent"], self.limits
         parts = [
-            f"{_amount(value)} {_unit(name)}, allowed {_amount(limits[name])}"
+            f"{_amount(name, value)}, allowed {_bare(name, limits[name])}"
             for name, value in spent.items()
         ]
         who = f"agent {self.agent} spent" if self.agent else "the run took"
@@ -224,8 +224,16 @@ def _plain(value: float) -> float:
     return int(value) if float(value).is_integer() else float(value)
 
 
-def _amount(value: float) -> str:
-    return f"{value:,.6g}" if isinstance(value, float) else f"{value:,}"
+def _amount(name: str, value: float) -> str:
+    unit = "" if name == "cost_usd" else f" {_unit(name)}"
+    if value == 1:
+        unit = unit.replace("retries", "retry").removesuffix("s")
+    return _bare(name, value) + unit
+
+
+def _bare(name: str, value: float) -> str:
+    text = f"{value:,.6g}" if isinstance(value, float) else f"{value:,}"
+    return f"${text}" if name == "cost_usd" else text
 
 
 def limit_names() -> Iterator[str]:

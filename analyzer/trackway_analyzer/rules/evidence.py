@@ -304,6 +304,10 @@ class Evidence:
         """Recorded result of a call."""
         return self._value(row, "result", self._results[row])
 
+    def result_text(self, row: int) -> str | None:
+        """Result of a call as recorded; None: it was not."""
+        return self._results[row]
+
     def _value(self, row: int, name: str, text: str | None) -> Source | Hidden:
         if text is None:
             return self._why_hidden(row)

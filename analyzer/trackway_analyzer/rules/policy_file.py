@@ -21,7 +21,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, Final
 
 from trackway.schema import StepKind
@@ -134,7 +134,7 @@ class _File:
 
     def _arguments(self, cls: type[Rule], key: str, value: Any, line: int) -> dict[str, Any]:
         if isinstance(value, Located):
-            return self._fields(cls, value)
+            return self._fields(cls, key, value)
         short = cls.short
         if not short:
             names = ", ".join(field_names(cls))
@@ -145,15 +145,14 @@ class _File:
             raise self.reader.error(f"{key}: expected [{', '.join(short)}], found {value!r}", line)
         return dict(zip(short, value, strict=True))
 
-    def _fields(self, cls: type[Rule], value: Located) -> dict[str, Any]:
+    def _fields(self, cls: type[Rule], key: str, value: Located) -> dict[str, Any]:
         self.reader.known(value, field_names(cls))
         missing = [name for name in required_names(cls) if name not in value]
         if missing:
-            raise self.reader.error(f"expected {' and '.join(missing)}", value.line)
-        return {
-            FIELD_NAMES.get(k, k) if k not in _own(cls) else k: self._field(k, v)
-            for k, v in value.items()
-        }
+            raise self.reader.error(f"{key}: expected {' and '.join(missing)}", value.line)
+        own = {field.name for field in fields(cls)}
+        names = {name: name if name in own else FIELD_NAMES[name] for name in value}
+        return {names[name]: self._field(name, item) for name, item in value.items()}
 
     def _field(self, name: str, value: Any) -> Any:
         if name == "steps" and isinstance(value, List):
@@ -178,23 +177,20 @@ class _File:
             raise self.reader.error(f"{name}: expected a {word}, found {value!r}", line)
 
 
-def _own(cls: type[Rule]) -> set[str]:
-    return {field.name for field in fields(cls)}
-
-
 def field_names(cls: type[Rule]) -> list[str]:
     """Keys that the mapping of a rule may have in a policy file."""
-    spelt = {field: key for key, field in FIELD_NAMES.items()}
-    return [spelt.get(field.name, field.name) for field in fields(cls)]
+    names = [field.name for field in fields(cls) if field.name not in _BESIDE]
+    return [*map(_spelt, names), *_BESIDE]
+
+
+def _spelt(name: str) -> str:
+    return next((key for key, field in FIELD_NAMES.items() if field == name), name)
 
 
 def required_names(cls: type[Rule]) -> list[str]:
     """Keys that the mapping of a rule must have."""
-    from dataclasses import MISSING
-
-    spelt = {field: key for key, field in FIELD_NAMES.items()}
     return [
-        spelt.get(field.name, field.name)
+        _spelt(field.name)
         for field in fields(cls)
         if field.default is MISSING and field.default_factory is MISSING
     ]

@@ -60,13 +60,14 @@ def told(evidence: Evidence, run: int, before: int, roles: frozenset[str] = USER
     first, _ = evidence.batch.bounds(run)
     models = (row for row in range(first, before) if evidence.operation_of[row] == Operation.LLM)
     for text in (evidence.text(run, "input"), *(evidence.inputs[row] for row in models)):
-        if text:
-            yield from (said for said in _remembered(evidence, text) if said.role in roles)
+        yield from (said for said in texts_of(evidence, text) if said.role in roles)
 
 
-def _remembered(evidence: Evidence, text: str) -> list[Text]:
+def texts_of(evidence: Evidence, recorded: str | None) -> list[Text]:
     """Texts of one recorded input, read once."""
-    return evidence.memo(("told", text), partial(_texts, text))
+    if not recorded:
+        return []
+    return evidence.memo(("told", recorded), partial(_texts, recorded))
 
 
 def hidden_input(evidence: Evidence, run: int) -> Hidden | None:

@@ -1,0 +1,201 @@
+"""Which identifiers did the agent make up? Asked without any rule, of every call.
+
+1. Looked at: scalars inside the arguments of executed calls. Passed over as trivial: bool, null,
+   numbers under three digits, text without a digit or `@` (enumerated words, names, prose). Of a
+   text with spaces, each word with a digit counts by itself.
+2. An identifier is grounded if it stands, as a word of its own and in any case, in an earlier
+   successful result (its keys too) or in what the agent was told before: the run's input, user
+   messages, instructions. Numbers are compared as numbers.
+3. Calls of one model turn ground nothing for each other. What the agent itself wrote grounds
+   nothing.
+4. Values that were computed (a sum, a date from "tomorrow") are reported as well: this is a list
+   to look at, no verdict. Calls whose arguments were not recorded cannot be looked at; they are
+   counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import pyarrow as pa
+
+from trackway.schema import Operation
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.frames import frame
+from trackway_analyzer.json_text import compact
+from trackway_analyzer.model import JsonValue, Trajectory
+from trackway_analyzer.records import Records, trajectory_of
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.expression import Source
+from trackway_analyzer.rules.told import INSTRUCTIONS, USER, Text, texts_of
+from trackway_analyzer.rules.values import is_number, members
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNGROUNDED_SCHEMA: Final = pa.schema(
+    [
+        pa.field("run_id", pa.string(), nullable=False),
+        pa.field("step", pa.int32(), nullable=False),  # from 1
+        ("span_id", pa.string()),
+        ("tool", pa.string()),
+        pa.field("argument", pa.string(), nullable=False),  # JSONPath
+        pa.field("value", pa.string(), nullable=False),  # JSON
+        ("nearest", pa.string()),  # the most alike identifier that the agent had seen
+    ]
+)
+
+SMALLEST_NUMBER: Final = 100
+_WORD: Final = re.compile(r"[^\s\"'`,;(){}\[\]<>|*=+?!]*[\d@][^\s\"'`,;(){}\[\]<>|*=+?!]*")
+_SHORTEST: Final = 3
+
+
+class HasBatch(Protocol):
+    """Runs as a batch: `Trajectories`."""
+
+    @property
+    def batch(self) -> RunBatch:
+        """All runs."""
+
+
+def find_ungrounded(runs: HasBatch | RunBatch | Trajectory | Records) -> pd.DataFrame:
+    """List the identifiers in arguments that stand in nothing that the agent had seen.
+
+    One row an identifier, columns as in `UNGROUNDED_SCHEMA`. `attrs["identifiers"]` counts all that
+    were looked at, `attrs["not_recorded"]` the calls whose arguments nobody recorded.
+    """
+    found = ungrounded(_batch_of(runs))
+    table = frame(found.table)
+    table.attrs |= {"identifiers": found.identifiers, "not_recorded": found.not_recorded}
+    return table
+
+
+@dataclass(frozen=True, slots=True)
+class Ungrounded:
+    """What was found, and how much was looked at."""
+
+    table: pa.Table
+    identifiers: int
+    not_recorded: int
+
+
+def ungrounded(batch: RunBatch) -> Ungrounded:
+    """Look for identifiers from nowhere in every run of a batch."""
+    evidence = Evidence.of(batch)
+    run_ids = batch.runs.column("run_id").to_pylist()
+    span_ids = batch.steps.column("span_id").to_pylist()
+    rows: list[dict[str, Any]] = []
+    looked_at = hidden = 0
+    for run in range(len(batch)):
+        for call in _calls(evidence, run):
+            hidden += call.identifiers is None
+            looked_at += len(call.identifiers or ())
+            for path, value in call.identifiers or ():
+                if not call.seen.holds(value):
+                    rows.append(
+                        {
+                            "run_id": run_ids[run],
+                            "step": evidence.position(call.row) + 1,
+                            "span_id": span_ids[call.row],
+                            "tool": evidence.tool[call.row],
+                            "argument": path,
+                            "value": compact(value),
+                            "nearest": call.seen.nearest(value),
+                        }
+                    )
+    return Ungrounded(pa.Table.from_pylist(rows, schema=UNGROUNDED_SCHEMA), looked_at, hidden)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the agent had seen up to some step."""
+
+    texts: dict[str, Text] = field(default_factory=dict)
+
+    def add(self, text: Text) -> None:
+        self.texts.setdefault(text.text, text)
+
+    def holds(self, value: JsonValue) -> bool:
+        return any(text.holds(value) for text in reversed(self.texts.values()))
+
+    def nearest(self, value: JsonValue) -> str | None:
+        words = {word for text in self.texts.values() for word in _WORD.findall(text.text)}
+        found = get_close_matches(str(value), words, n=1, cutoff=0.6)
+        return found[0] if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    row: int
+    identifiers: list[tuple[str, JsonValue]] | None
+    """None: the arguments were not recorded."""
+    seen: _Seen
+    """Grows as the run goes on: look at it before the next call is asked for."""
+
+
+def _calls(evidence: Evidence, run: int) -> Iterator[_Call]:
+    """The calls of a run in order, with what had been seen before each."""
+    seen = _Seen()
+    waiting: list[int] = []
+    for text in texts_of(evidence, evidence.text(run, "input")):
+        seen.add(text)
+    for row in range(*evidence.batch.bounds(run)):
+        if waiting and evidence.group[waiting[0]] != evidence.group[row]:
+            _add_results(evidence, waiting, seen)
+            waiting = []
+        if evidence.operation_of[row] == Operation.LLM:
+            for text in texts_of(evidence, evidence.inputs[row]):
+                if text.role in USER | INSTRUCTIONS:
+                    seen.add(text)
+        elif evidence.is_call[row]:
+            arguments = evidence.arguments(row)
+            found = list(identifiers(arguments.value)) if isinstance(arguments, Source) else None
+            yield _Call(row, found, seen)
+        waiting.append(row)
+
+
+def _add_results(evidence: Evidence, rows: list[int], seen: _Seen) -> None:
+    for row in rows:
+        text = evidence.result_text(row)
+        is_result = evidence.is_call[row] or evidence.operation_of[row] == Operation.RETRIEVAL
+        if is_result and text is not None and evidence.answered(row) is not False:
+            seen.add(evidence.memo(("result", text), partial(Text, text, "tool")))
+
+
+def identifiers(arguments: JsonValue) -> Iterator[tuple[str, JsonValue]]:
+    """Identifiers inside arguments, each with its path; trivial values left out."""
+    for path, _, value in members(arguments):
+        if is_number(value):
+            if abs(value) >= SMALLEST_NUMBER:
+                yield path, value
+        elif isinstance(value, str):
+            yield from ((path, word) for word in _words(value))
+
+
+def _words(text: str) -> list[str]:
+    words = [text.strip()] if not re.search(r"\s", text.strip()) else _WORD.findall(text)
+    bare = (word.strip(".:#$€£%-_/\\&") for word in words)
+    return [word for word in bare if _telling(word)]
+
+
+def _telling(word: str) -> bool:
+    if "@" in word:
+        return True
+    if re.fullmatch(r"[\d.,]+", word):
+        return sum(char.isdigit() for char in word.split(".")[0]) >= _SHORTEST
+    return len(word) >= _SHORTEST and any(char.isdigit() for char in word)
+
+
+def _batch_of(runs: HasBatch | RunBatch | Trajectory | Records) -> RunBatch:
+    if isinstance(runs, RunBatch):
+        return runs
+    if isinstance(runs, Trajectory):
+        return runs.batch.take([runs.ordinal])
+    if isinstance(runs, (list, tuple)):
+        return trajectory_of(runs).batch
+    return runs.batch  # type: ignore[union-attr]

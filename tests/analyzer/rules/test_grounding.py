@@ -1,0 +1,245 @@
+"""Arguments come from what the agent had seen; made-up identifiers are found without a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.model import Gap, Trajectory
+from trackway_analyzer.records import trajectory_of
+from trackway_analyzer.rules import (
+    EntitySpec,
+    Grounded,
+    InsufficientEvidenceError,
+    RuleViolationError,
+    ToolSpec,
+    find_ungrounded,
+)
+
+TOOLS = {
+    "lookup_order": ToolSpec("lookup", EntitySpec("order", None, "$.id")),
+    "refund_api.create": ToolSpec("mutate", EntitySpec("order", "order_id", None)),
+}
+
+
+def violation(rule: Grounded, run: Any) -> str:
+    with pytest.raises(RuleViolationError) as raised:
+        rule.assert_holds(run, tools=TOOLS)
+    return str(raised.value)
+
+
+def doubt(rule: Grounded, run: Any) -> str:
+    with pytest.raises(InsufficientEvidenceError) as raised:
+        rule.assert_holds(run, tools=TOOLS)
+    return str(raised.value)
+
+
+ORDER = Grounded("refund_api.create", "order_id", "order")
+
+
+class TestSources:
+    def test_an_entity_type_takes_the_ids_that_its_lookups_returned(self, refund: Any) -> None:
+        ORDER.assert_holds([refund.lookup(), refund.refund()], tools=TOOLS)
+
+        assert violation(ORDER, [refund.lookup(), refund.refund("B2")]) == (
+            'step 2 refund_api.create: order_id "B2" does not come from order;'
+            ' nearest: "A1" from lookup_order at step 1'
+        )
+
+    @pytest.mark.parametrize(
+        ("source", "amount", "holds"),
+        [
+            ("lookup_order.total", 84.0, True),
+            ("lookup_order.total", 84, True),
+            ("lookup_order.total", 42.0, False),
+            ("lookup_order.id", 84.0, False),
+            ("lookup_order", 84.0, True),
+            ("check_policy.refundable", 84.0, False),
+            (("check_policy.refundable", "lookup_order['total']"), 84.0, True),
+            (None, 84.0, True),
+            (None, 42.0, False),
+        ],
+    )
+    def test_a_tool_with_or_without_a_path(
+        self, refund: Any, source: Any, amount: Any, holds: bool
+    ) -> None:
+        rule = Grounded("refund_api.create", "amount", source)
+        run = trajectory_of([refund.lookup(), refund.refund(amount=amount)], input="hello")
+        if holds:
+            rule.assert_holds(run, tools=TOOLS)
+        else:
+            assert f"amount {amount}" in violation(rule, run)
+
+    def test_a_tool_with_dots_stands_in_quotes_or_is_declared(self, refund: Any) -> None:
+        run = [refund.refund(), refund.email() | {"arguments": {"refund": "re_1"}}]
+        quoted = Grounded("send_email", "refund", '"refund_api.create".id')
+
+        quoted.assert_holds(run, tools=TOOLS)
+        Grounded("send_email", "refund", "refund_api.create").assert_holds(run, tools=TOOLS)
+
+    @pytest.mark.parametrize(
+        ("text", "holds"),
+        [("Refund order A1, please", True), ("refund a1!", True), ("refund A12", False)],
+    )
+    def test_the_users_input(self, refund: Any, text: str, holds: bool) -> None:
+        rule = Grounded("refund_api.create", "order_id", "input")
+        run = trajectory_of([refund.refund()], input=text)
+        if holds:
+            rule.assert_holds(run)
+        else:
+            assert violation(rule, run) == (
+                'step 1 refund_api.create: order_id "A1" does not come from the user\'s input'
+            )
+
+    def test_numbers_in_the_input_are_numbers(self, refund: Any) -> None:
+        rule = Grounded("refund_api.create", "amount", "input")
+
+        rule.assert_holds(trajectory_of([refund.refund()], input="I want my $84.00 back"))
+        assert violation(rule, trajectory_of([refund.refund()], input="I want $840 back"))
+
+    def test_what_the_user_said_in_an_earlier_turn_counts_what_the_agent_said_does_not(
+        self, run_of: Callable[..., RunBatch]
+    ) -> None:
+        def batch(role: str, position: int) -> RunBatch:
+            messages = [{"role": role, "parts": [{"type": "text", "content": "order A1"}]}]
+            model = {"operation": "llm", "input": orjson.dumps(messages).decode()}
+            call = {"tool": "refund", "arguments": '{"order_id":"A1"}', "result": "{}"}
+            return run_of([model, call] if position == 0 else [call, model], input="hello")
+
+        rule = Grounded("refund", "order_id", "input")
+
+        assert not rule.check(batch("user", 0))
+        assert rule.check(batch("assistant", 0))
+        assert rule.check(batch("user", 1))
+
+    def test_a_failed_or_later_or_parallel_result_grounds_nothing(self, refund: Any) -> None:
+        failed = refund.lookup() | {"result": {"id": "A1", "error": "x"}}
+
+        assert violation(ORDER, [failed, refund.refund()])
+        assert violation(ORDER, [refund.refund(), refund.lookup()])
+        assert violation(ORDER, [refund.lookup(group=1), refund.refund(group=1)])
+
+    def test_each_element_of_a_list_is_grounded(self, refund: Any) -> None:
+        run = [refund.lookup("A1"), refund.lookup("B2")]
+
+        ORDER.assert_holds([*run, refund.refund(["A1", "B2"])], tools=TOOLS)
+        assert 'order_id ["A1","C3"] does not' in violation(
+            ORDER, [*run, refund.refund(["A1", "C3"])]
+        )
+
+    def test_a_call_without_the_argument_has_nothing_to_ground(self, refund: Any) -> None:
+        ORDER.assert_holds([refund.refund() | {"arguments": {}}], tools=TOOLS)
+
+    def test_every_call_is_looked_at_also_one_that_failed(self, refund: Any) -> None:
+        run = [refund.lookup(), refund.refund(), refund.refund("B2", status="failed")]
+
+        assert "step 3 refund_api.create" in violation(ORDER, run)
+
+    def test_a_relation_needs_no_equal_value(self, refund: Any) -> None:
+        rule = Grounded("refund_api.create", "amount", relation="amount <= lookup_order.total")
+
+        rule.assert_holds([refund.lookup(), refund.refund(amount=10)], tools=TOOLS)
+        assert violation(rule, [refund.lookup(), refund.refund(amount=90)]) == (
+            "step 2 refund_api.create: amount 90, expected <= 84.0"
+            " (lookup_order.total from lookup_order at step 1)"
+        )
+
+    def test_the_provenance_names_the_step(self, refund: Any) -> None:
+        run = [refund.lookup(), refund.refund()]
+        rule = Grounded("refund_api.create", "order_id", ("lookup_order.id", "input"))
+
+        (origin,) = rule.provenance(run)
+        assert (origin.step, origin.value, origin.source) == (2, "A1", "lookup_order at step 1")
+
+
+class TestHiddenEvidence:
+    def test_a_source_without_content_is_insufficient(self, refund: Any) -> None:
+        blind = refund.lookup(ok=True)
+        del blind["result"]
+
+        assert doubt(ORDER, [blind, refund.refund()]) == (
+            "step 2 refund_api.create: order_id's origin cannot be judged:"
+            " a value of step 1 was not recorded"
+        )
+
+    def test_arguments_without_content_are_insufficient(self, refund: Any) -> None:
+        blind = refund.refund()
+        del blind["arguments"]
+
+        assert "order_id's origin cannot be judged" in doubt(ORDER, [refund.lookup(), blind])
+
+    def test_a_hidden_step_before_the_call_is_insufficient(
+        self, refund: Any, gapped: Callable[..., Trajectory]
+    ) -> None:
+        run = [refund.refund(), refund.email(), refund.email(), refund.email()]
+
+        assert doubt(ORDER, gapped(run, Gap("missing_steps")))
+        assert violation(ORDER, gapped(run, Gap("missing_steps", position=3)))
+
+    def test_an_input_that_was_not_recorded_is_insufficient(self, refund: Any) -> None:
+        rule = Grounded("refund_api.create", "order_id", "input")
+
+        assert doubt(rule, [refund.refund()])
+
+    def test_a_value_that_was_seen_stands_behind_gaps(
+        self, refund: Any, gapped: Callable[..., Trajectory]
+    ) -> None:
+        run = gapped([refund.lookup(), refund.refund()], Gap("missing_steps"))
+
+        ORDER.assert_holds(run, tools=TOOLS)
+
+
+class TestFindUngrounded:
+    def test_a_made_up_identifier_is_listed_with_the_nearest_one(self, refund: Any) -> None:
+        run = trajectory_of([refund.lookup("order-4711"), refund.refund("order-4712")], input="hi")
+
+        (row,) = find_ungrounded(run).query("step == 2").to_dict("records")
+        assert (row["tool"], row["argument"], row["value"], row["nearest"]) == (
+            "refund_api.create",
+            "$.order_id",
+            '"order-4712"',
+            "order-4711",
+        )
+
+    def test_what_was_seen_is_not_listed(self, refund: Any) -> None:
+        run = trajectory_of(
+            [refund.lookup(4711, 840), refund.refund(4711, 840.0)], input="refund #4711"
+        )
+
+        found = find_ungrounded(run)
+        assert len(found) == 0
+        assert found.attrs == {"identifiers": 3, "not_recorded": 0}
+
+    @pytest.mark.parametrize("value", [True, None, 0, 99, -99, 99.5, "economy", "Mia Li", "12", ""])
+    def test_trivial_values_are_passed_over(self, value: Any) -> None:
+        found = find_ungrounded([{"tool": "a", "arguments": {"x": value}}])
+
+        assert found.attrs["identifiers"] == 0
+
+    @pytest.mark.parametrize(
+        "value", [100, "A12", "a@b.c", "2024-05-20", {"y": ["A12"]}, "see A12"]
+    )
+    def test_identifiers_are_looked_at_wherever_they_stand(self, value: Any) -> None:
+        assert len(find_ungrounded([{"tool": "a", "arguments": {"x": value}}])) == 1
+
+    def test_calls_of_one_turn_and_failed_results_ground_nothing(self, refund: Any) -> None:
+        asked = {"input": "about order-4711"}
+        parallel = [
+            refund.lookup("order-4711", 900, group=1),
+            refund.refund("order-4711", 900, group=1),
+        ]
+        failed = refund.lookup("order-4711", 900) | {"result": "Error: 900 not found"}
+
+        assert list(find_ungrounded(trajectory_of(parallel, **asked)).value) == ["900"]
+        assert list(
+            find_ungrounded(
+                trajectory_of([failed, refund.refund("order-4711", 900)], **asked)
+            ).value
+        ) == ["900"]
+
+    def test_calls_without_recorded_arguments_are_counted(self) -> None:
+        assert find_ungrounded([{"tool": "a"}]).attrs["not_recorded"] == 1

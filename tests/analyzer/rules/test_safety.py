@@ -1,0 +1,101 @@
+"""Forbidden and allowed tools: attempts count, and a gap is no pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.model import Gap, Trajectory
+from trackway_analyzer.rules import Allowed, Forbidden, Rule, State
+
+
+def said(rule: Rule, batch: RunBatch) -> list[tuple[str, str]]:
+    results = rule.check(batch)
+    return [(result.state.value, rule.explain(batch, result).sentence) for result in results]
+
+
+@pytest.mark.parametrize(
+    ("step", "sentence"),
+    [
+        ({}, "step 2 delete_account is forbidden"),
+        ({"ok": False}, "step 2 delete_account (attempted, no effect) is forbidden"),
+        ({"executed": False}, "step 2 delete_account (asked for, not executed) is forbidden"),
+    ],
+)
+def test_every_attempt_of_a_forbidden_tool_violates(
+    run_of: Callable[..., RunBatch], step: dict[str, Any], sentence: str
+) -> None:
+    batch = run_of([{"tool": "a"}, {"tool": "delete_account", **step}, {"tool": "delete_account"}])
+
+    assert said(Forbidden("delete_account"), batch) == [("violated", sentence)]
+
+
+def test_a_run_without_it_holds(run_of: Callable[..., RunBatch]) -> None:
+    assert not said(Forbidden(["delete_account", "drop"]), run_of([{"tool": "delete"}]))
+
+
+def test_stars_and_the_name_that_the_model_saw_count(run_of: Callable[..., RunBatch]) -> None:
+    batch = run_of([{"tool": "admin.delete", "tool_alias": "admin_delete"}])
+
+    assert said(Forbidden("admin.*"), batch)
+    assert said(Forbidden("admin_delete"), batch)
+    assert not said(Forbidden("admin"), batch)
+    assert not said(Forbidden("admin?delete"), batch)
+
+
+def test_a_model_of_the_same_name_is_no_tool(run_of: Callable[..., RunBatch]) -> None:
+    assert not said(Forbidden("gpt"), run_of([{"operation": "llm", "tool": "gpt"}]))
+
+
+def test_only_allowed_tools_may_be_attempted(run_of: Callable[..., RunBatch]) -> None:
+    rule = Allowed(["lookup_*", "refund"])
+
+    assert not said(rule, run_of([{"tool": "lookup_order"}, {"tool": "refund"}]))
+    assert said(rule, run_of([{"tool": "refund"}, {"tool": "delete_account"}])) == [
+        ("violated", "step 2 delete_account is not allowed: only lookup_*, refund")
+    ]
+
+
+def test_an_unnamed_tool_is_not_allowed(run_of: Callable[..., RunBatch]) -> None:
+    assert said(Allowed("a"), run_of([{"tool": None}])) == [
+        ("violated", "step 1 unnamed tool is not allowed: only a")
+    ]
+
+
+@pytest.mark.parametrize("name", ["missing_steps", "unfinished_span", "tools_not_observable"])
+def test_a_gap_that_may_hide_a_call_is_insufficient(
+    gapped: Callable[..., Trajectory], name: str
+) -> None:
+    batch = gapped([{"tool": "a"}], Gap(name)).batch
+
+    assert said(Forbidden("b"), batch) == [
+        ("insufficient", f"b was not seen, but {name} may hide it")
+    ]
+    assert said(Allowed("a"), batch) == [
+        ("insufficient", f"no other tool than a was seen, but {name} may hide one")
+    ]
+    assert [state for state, _ in said(Forbidden("a"), batch)] == ["violated"]
+
+
+def test_other_gaps_hide_no_call(gapped: Callable[..., Trajectory]) -> None:
+    batch = gapped([{"tool": "a"}], Gap("content_off"), Gap("clock_skew")).batch
+
+    assert not said(Forbidden("b"), batch)
+
+
+def test_results_are_of_the_run_that_they_name(run_of: Callable[..., RunBatch]) -> None:
+    batch = RunBatch.concat([run_of([{"tool": name}]) for name in "abab"])
+
+    results = Forbidden("b").check(batch)
+    assert [(r.run, r.state, r.position) for r in results] == [
+        (1, State.VIOLATED, 0),
+        (3, State.VIOLATED, 0),
+    ]
+
+
+def test_names_are_needed() -> None:
+    with pytest.raises(ValueError, match="forbidden needs names of tools"):
+        Forbidden([])
