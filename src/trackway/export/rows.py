@@ -20,8 +20,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+import orjson
+from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event, ReadableSpan
-from opentelemetry.trace import Link, SpanContext
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import Link, SpanContext, SpanKind, StatusCode
 
 from trackway import schema
 from trackway.schema import GenAI, Operation
@@ -29,10 +32,17 @@ from trackway.schema import GenAI, Operation
 Columns = dict[str, list[Any]]
 """Column name to its values, one a span. A column that is missing is null throughout."""
 
+_DENSE: Final = (
+    *("trace_id", "span_id", "parent_span_id", "name", "kind", "start", "end", "status", "flags"),
+    *("scope", "scope_version", "resource", "service", "attributes"),
+)
+_DROPPED: Final = ("dropped_attributes", "dropped_events", "dropped_links")
 _INT32: Final = 2**31
 _INT64: Final = 2**63
 _HAS_IS_REMOTE: Final = 0x100
 _IS_REMOTE: Final = 0x200
+_KINDS: Final = {kind: kind.name for kind in SpanKind}
+_STATUSES: Final = {code: code.name for code in StatusCode}
 
 
 def _is_whole(value: Any, bound: int) -> bool:
@@ -53,36 +63,51 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-_FITS: Final[dict[str, Callable[[Any], bool]]] = {
-    "string": _is_text,
-    "bool": lambda value: isinstance(value, bool),
-    "int32": lambda value: _is_whole(value, _INT32),
-    "int64": lambda value: _is_whole(value, _INT64),
-    "double": lambda value: isinstance(value, float),
-    "list<string>": lambda value: isinstance(value, (tuple, list)) and all(map(_is_text, value)),
+_FITS: Final[dict[str, tuple[type, Callable[[Any], bool]]]] = {
+    "string": (str, _is_text),
+    "bool": (bool, lambda value: isinstance(value, bool)),
+    "int32": (int, lambda value: _is_whole(value, _INT32)),
+    "int64": (int, lambda value: _is_whole(value, _INT64)),
+    "double": (float, lambda value: isinstance(value, float)),
+    "list<string>": (
+        Mapping,  # no list fits unseen
+        lambda value: isinstance(value, (tuple, list)) and all(map(_is_text, value)),
+    ),
 }
-_BY_ATTRIBUTE: Final = {
-    column.attribute: (column.name, _FITS[column.type])
-    for column in schema.SPAN_COLUMNS
-    if column.attribute is not None
-}
+"""Column type to the Python type whose values nearly all fit, and the exact test."""
+_Place = tuple[str, type, Callable[[Any], bool]]
+"""Column, type whose values nearly all fit, exact test."""
+_OpenPlace = tuple[list[Any], type | None, Callable[[Any], bool]]
+"""The same in one batch, with the values of the column."""
+_Scope = tuple[str | None, str | None, bool]
+"""Name, version, is it ours?"""
 
 
-def _places(operation: str | None) -> dict[str, tuple[str, Callable[[Any], bool]]]:
-    input_key, output_key = schema.content_attributes(operation)
-    return {**_BY_ATTRIBUTE, input_key: ("input", _is_text), output_key: ("output", _is_text)}
+def _places(operation: str | None) -> dict[str, _Place]:
+    named = {
+        column.attribute: (column.name, *_FITS[column.type])
+        for column in schema.SPAN_COLUMNS
+        if column.attribute is not None
+    }
+    for key, name in zip(schema.content_attributes(operation), ("input", "output"), strict=True):
+        named[key] = (name, *_FITS["string"])
+    return named
 
 
 _PLACES: Final = {operation: _places(operation) for operation in (None, *Operation)}
-"""Operation to attribute key to (column, does a value fit?)."""
+"""Operation to attribute key to its column."""
 
 
-def columns_of(spans: Sequence[ReadableSpan]) -> Columns:
-    """Turn ended spans into the columns of the span table, rows in the order given."""
-    builder = _Builder(len(spans))
+def columns_of(spans: Sequence[ReadableSpan], *, careful: bool = False) -> Columns:
+    """Turn ended spans into the columns of the span table, rows in the order given.
+
+    Unless careful, a rare text or number may be left in a column that cannot hold it (no valid
+    Unicode, more than 64 bits): Arrow refuses such a column, and the caller comes back careful.
+    """
+    table = _Table(len(spans), careful)
     for row, span in enumerate(spans):
-        builder.add(row, span)
-    return builder.columns
+        table.add(row, span)
+    return table.columns()
 
 
 def to_json(attributes: Mapping[str, Any] | None) -> str:
@@ -98,95 +123,120 @@ def operation_of(attributes: Mapping[str, Any]) -> Operation:
     return schema.OPERATION_OF_GENAI_NAME.get(name, Operation.OTHER)
 
 
-class _Builder:
-    """The columns of one batch, filled row by row; a column exists once a row has a value for it.
+class _Table:
+    """The columns of one batch. What every span has is one tuple a row; what some have is sparse.
 
-    Resources, trace ids and scopes repeat within a batch: each is encoded once.
+    Resources, scopes and trace ids repeat within a batch: each is encoded once.
     """
 
-    def __init__(self, rows: int) -> None:
-        self.columns: Columns = {}
+    def __init__(self, rows: int, careful: bool) -> None:
         self._rows = rows
+        self._careful = careful
+        self._text: Callable[[str], str] = _unicode if careful else str
+        self._dense: list[tuple[Any, ...]] = []
+        self._sparse: Columns = {}
         self._resources: dict[int, tuple[str, str | None]] = {}
+        self._scopes: dict[int, _Scope] = {}
         self._traces: dict[int, str] = {}
+        self._open: dict[str | None, dict[str, _OpenPlace | None]] = {}
 
-    def set(self, row: int, column: str, value: Any) -> None:
-        values = self.columns.get(column)
-        if values is None:
-            values = self.columns[column] = [None] * self._rows
-        values[row] = value
+    def columns(self) -> Columns:
+        dense = dict(zip(_DENSE, map(list, zip(*self._dense, strict=True)), strict=True))
+        return {**dense, **self._sparse, "schema_version": [schema.SCHEMA_VERSION] * self._rows}
+
+    def put(self, row: int, column: str, value: Any) -> None:
+        self._sparse.setdefault(column, [None] * self._rows)[row] = value
 
     def add(self, row: int, span: ReadableSpan) -> None:
-        put = self.set
-        context = span.context
-        assert context is not None, "the SDK ends no span without a context"
-        scope = span.instrumentation_scope
+        context, parent, end, status = span.context, span.parent, span.end_time, span.status
         attributes = _plain(span.attributes)
+        name, version, ours = self._scope(span.instrumentation_scope)
         operation = None
-        if scope is not None:
-            put(row, "scope", _unicode(scope.name))
-            if scope.version:
-                put(row, "scope_version", _unicode(scope.version))
-            if scope.name == schema.SCOPE_NAME:
-                operation = operation_of(attributes)
-                put(row, "operation", operation.value)
-                put(row, "source", schema.SCOPE_NAME)
-        put(row, "attributes", self._split(row, attributes, operation))
-        put(row, "trace_id", self._trace(context.trace_id))
-        put(row, "span_id", f"{context.span_id:016x}")
-        if span.parent is not None:
-            put(row, "parent_span_id", f"{span.parent.span_id:016x}")
-        put(row, "name", _unicode(span.name))
-        put(row, "kind", span.kind.name)
-        put(row, "start", span.start_time or span.end_time or 0)
-        put(row, "end", span.end_time)
-        put(row, "status", span.status.status_code.name)
-        if span.status.description is not None:
-            put(row, "error_message", _unicode(span.status.description))
-        resource, service = self._resource(span)
-        put(row, "resource", resource)
-        put(row, "service", service)
-        put(row, "flags", _flags(context, span.parent))
-        put(row, "schema_version", schema.SCHEMA_VERSION)
+        if ours:
+            operation = operation_of(attributes)
+            self.put(row, "operation", operation.value)
+            self.put(row, "source", schema.SCOPE_NAME)
+        trace = self._traces.get(context.trace_id)
+        if trace is None:
+            trace = self._traces[context.trace_id] = f"{context.trace_id:032x}"
+        resource, service = self._resource(span.resource)
+        rest = self._split(row, attributes, operation)
+        self._dense.append(
+            (
+                trace,
+                f"{context.span_id:016x}",
+                None if parent is None else f"{parent.span_id:016x}",
+                self._text(span.name),
+                _KINDS[span.kind],
+                span.start_time or end or 0,
+                end,
+                _STATUSES[status.status_code],
+                _flags(context, parent),
+                name,
+                version,
+                resource,
+                service,
+                rest,
+            )
+        )
+        if status.description is not None:
+            self.put(row, "error_message", self._text(status.description))
         if context.trace_state:
-            put(row, "trace_state", context.trace_state.to_header())
-        if span.events:
-            put(row, "events", [_event(event) for event in span.events])
-        if span.links:
-            put(row, "links", [_link(link) for link in span.links])
-        for column, dropped in (
-            ("dropped_attributes", span.dropped_attributes),
-            ("dropped_events", span.dropped_events),
-            ("dropped_links", span.dropped_links),
-        ):
+            self.put(row, "trace_state", context.trace_state.to_header())
+        # The public properties copy these under a lock: 1 µs each for what is mostly empty.
+        events, links = span._events, span._links
+        if len(events):
+            self.put(row, "events", [_event(event, self._text) for event in events])
+        if len(links):
+            self.put(row, "links", [_link(link) for link in links])
+        for column, holder in zip(_DROPPED, (span._attributes, events, links), strict=True):
+            dropped = getattr(holder, "dropped", 0)
             if dropped:
-                put(row, column, dropped)
+                self.put(row, column, dropped)
 
-    def _split(self, row: int, attributes: Mapping[str, Any], operation: Operation | None) -> str:
+    def _split(self, row: int, attributes: dict[str, Any], operation: Operation | None) -> str:
         """Put each attribute where it belongs and return the JSON of what has no column."""
-        places = _PLACES[operation]
+        places = self._open.get(operation)
+        if places is None:
+            places = self._open[operation] = {}
         rest: dict[str, Any] = {}
         for key, value in attributes.items():
-            place = places.get(key)
-            if place is not None and place[1](value):
-                self.set(row, place[0], value)
-            else:
-                rest[key] = value if value.__class__ in _AS_IS else _tagged(value)
-        return _encode(rest)
+            try:
+                place = places[key]
+            except KeyError:
+                place = places[key] = self._open_place(key, operation)
+            if place is not None:
+                values, usual, fits = place
+                if value.__class__ is usual or fits(value):
+                    values[row] = value
+                    continue
+            rest[key] = value if value.__class__ in _AS_IS else _tagged(value)
+        return _encode(rest) if rest else "{}"
 
-    def _trace(self, trace_id: int) -> str:
-        text = self._traces.get(trace_id)
-        if text is None:
-            text = self._traces[trace_id] = f"{trace_id:032x}"
-        return text
+    def _open_place(self, key: str, operation: Operation | None) -> _OpenPlace | None:
+        place = _PLACES[operation].get(key)
+        if place is None:
+            return None
+        column, usual, fits = place
+        values = self._sparse.setdefault(column, [None] * self._rows)
+        return values, None if self._careful else usual, fits
 
-    def _resource(self, span: ReadableSpan) -> tuple[str, str | None]:
-        known = self._resources.get(id(span.resource))
+    def _scope(self, scope: InstrumentationScope | None) -> _Scope:
+        known = self._scopes.get(id(scope))
         if known is None:
-            attributes = span.resource.attributes
-            service = attributes.get(GenAI.SERVICE_NAME)
-            known = (to_json(attributes), _unicode(service) if isinstance(service, str) else None)
-            self._resources[id(span.resource)] = known
+            known = (None, None, False)
+            if scope is not None:
+                version = _unicode(scope.version) if scope.version else None
+                known = (_unicode(scope.name), version, scope.name == schema.SCOPE_NAME)
+            self._scopes[id(scope)] = known
+        return known
+
+    def _resource(self, resource: Resource) -> tuple[str, str | None]:
+        known = self._resources.get(id(resource))
+        if known is None:
+            service = resource.attributes.get(GenAI.SERVICE_NAME)
+            named = _unicode(service) if isinstance(service, str) else None
+            known = self._resources[id(resource)] = (to_json(resource.attributes), named)
         return known
 
 
@@ -198,7 +248,7 @@ _NOT_FINITE: Final = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 def _tagged(value: Any) -> Any:
     """Replace what JSON lacks by its tagged form."""
     if isinstance(value, float):
-        return value if math.isfinite(value) else {schema.FLOAT_TAG: _NOT_FINITE[str(value)]}
+        return float(value) if math.isfinite(value) else {schema.FLOAT_TAG: _NOT_FINITE[str(value)]}
     if isinstance(value, (bytes, bytearray)):
         return {schema.BYTES_TAG: base64.b64encode(value).decode()}
     if isinstance(value, Mapping):
@@ -211,20 +261,16 @@ def _tagged(value: Any) -> Any:
     return value
 
 
-_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-_ESCAPED: Final = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-
-
 def _encode(tagged: dict[str, Any]) -> str:
-    text = _COMPACT.encode(tagged)
-    return text if _is_unicode(text) else _ESCAPED.encode(tagged)
+    try:
+        return orjson.dumps(tagged).decode()
+    except TypeError:  # an integer of more than 64 bits, or no valid Unicode
+        return json.dumps(tagged, separators=(",", ":"))
 
 
-def _plain(attributes: Any) -> Mapping[str, Any]:
-    """Return the dict below the SDK's locked, bounded mapping: an ended span changes no more."""
-    if not attributes:
-        return {}
-    return attributes.copy()  # type: ignore[no-any-return]
+def _plain(attributes: Any) -> dict[str, Any]:
+    """Copy the dict below the SDK's mapping, which locks on every other access."""
+    return attributes.copy() if attributes else {}
 
 
 def _unicode(text: str) -> str:
@@ -233,12 +279,12 @@ def _unicode(text: str) -> str:
 
 def _flags(context: SpanContext, parent: SpanContext | None) -> int:
     remote = _IS_REMOTE if parent is not None and parent.is_remote else 0
-    return int(context.trace_flags) | _HAS_IS_REMOTE | remote
+    return context.trace_flags | _HAS_IS_REMOTE | remote
 
 
-def _event(event: Event) -> dict[str, Any]:
+def _event(event: Event, text: Callable[[str], str]) -> dict[str, Any]:
     return {
-        "name": _unicode(event.name),
+        "name": text(event.name),
         "time": event.timestamp,
         "attributes": to_json(event.attributes),
     }

@@ -30,7 +30,8 @@ def span_of(
 
 
 def row_of(span: ReadableSpan) -> dict[str, Any]:
-    return {name: values[0] for name, values in columns_of([span]).items()}
+    columns = columns_of([span], careful=True)
+    return {name: values[0] for name, values in columns.items() if values[0] is not None}
 
 
 def exactly(value: Any) -> Any:

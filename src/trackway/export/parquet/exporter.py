@@ -40,7 +40,6 @@ from trackway.export.parquet.table import (
     table_of,
     to_bytes,
 )
-from trackway.export.rows import columns_of
 from trackway.export.spool import Segment, claim_abandoned, new_id, state_directory
 
 _LOG: Final = logging.getLogger(__name__)
@@ -123,7 +122,7 @@ class ParquetSpanExporter(SpanExporter):
         """Spool a batch, and finish files that are due."""
         if self._closed:
             return SpanExportResult.FAILURE
-        batch = batch_of(columns_of(spans))
+        batch = batch_of(spans)
         with self._lock:
             self._recover()
             self.counts.ended += len(spans)

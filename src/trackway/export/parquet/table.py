@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from opentelemetry.sdk.trace import ReadableSpan
 
 from trackway import schema
-from trackway.export.rows import Columns
+from trackway.export.rows import Columns, columns_of
 
 _FULL_SCHEMA: Final[pa.Schema] = schema.arrow_schema(pa)
 _PLAIN_TYPES: Final = [
@@ -29,6 +30,7 @@ PLAIN_SCHEMA: Final[pa.Schema] = pa.schema(list(zip(_FULL_SCHEMA.names, _PLAIN_T
 FILE_SCHEMA: Final[pa.Schema] = _FULL_SCHEMA.remove(_FULL_SCHEMA.get_field_index("service"))
 _NO_SERVICE: Final = "__HIVE_DEFAULT_PARTITION__"
 _RUN: Final = "__run"
+_DATE: Final = "__date"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,15 @@ class Part:
     rows: pa.Table
 
 
-def batch_of(columns: Columns) -> pa.RecordBatch:
-    """Build an Arrow batch of the columns that have a value, in plain types."""
+def batch_of(spans: Sequence[ReadableSpan]) -> pa.RecordBatch:
+    """Build the Arrow batch of ended spans: the columns that have a value, in plain types."""
+    try:
+        return _batch(columns_of(spans))
+    except (UnicodeEncodeError, OverflowError, pa.ArrowInvalid):
+        return _batch(columns_of(spans, careful=True))
+
+
+def _batch(columns: Columns) -> pa.RecordBatch:
     present = [field for field in PLAIN_SCHEMA if field.name in columns]
     arrays = [pa.array(columns[field.name], field.type) for field in present]
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(present))
@@ -71,19 +80,16 @@ def from_bytes(payload: bytes) -> list[pa.RecordBatch]:
 def parts_of(table: pa.Table) -> Iterator[Part]:
     """Cut a table in `PLAIN_SCHEMA` into the files that it becomes, each sorted."""
     run = pc.coalesce(table["run_id"], table["trace_id"])
-    table = table.append_column(_RUN, run)
-    order = [("service", "ascending"), (_RUN, "ascending"), ("start", "ascending")]
+    table = table.append_column(_RUN, run).append_column(_DATE, _dates(table["start"], run))
+    order = [(key, "ascending") for key in (_DATE, "service", _RUN, "start")]
     table = table.take(pc.sort_indices(table, sort_keys=order))
-    dates = _dates(table)
-    for service in pc.unique(table["service"]).to_pylist():
-        same = (
-            pc.is_null(table["service"]) if service is None else pc.equal(table["service"], service)
-        )
-        for date in pc.unique(dates.filter(same)).to_pylist():
-            chosen = pc.and_(same, pc.equal(dates, date))
-            name = _NO_SERVICE if service is None else quote(service, safe="")
-            rows = table.filter(chosen).drop_columns([_RUN])
-            yield Part(f"date={date}/service={name}", service, _as_file(rows))
+    keys = table.select([_DATE, "service"]).combine_chunks()
+    for start, length in _stretches(keys):
+        first = keys.slice(start, 1).to_pylist()[0]
+        service = first["service"]
+        name = _NO_SERVICE if service is None else quote(service, safe="")
+        rows = _as_file(table.slice(start, length))
+        yield Part(f"date={first[_DATE]}/service={name}", service, rows)
 
 
 def footer(part: Part, writer_version: str) -> dict[str, str]:
@@ -111,16 +117,26 @@ def _as_file(rows: pa.Table) -> pa.Table:
     return pa.table(arrays, schema=FILE_SCHEMA)
 
 
-def _dates(table: pa.Table) -> Any:
+def _dates(start: pa.ChunkedArray, run: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return each row's partition date: that of its run's first span."""
-    days = pc.strftime(table["start"], format="%Y-%m-%d")
-    bounds = pc.min_max(days).as_py()
-    if bounds["min"] == bounds["max"]:
-        return days
+    bounds = pc.min_max(start).as_py()
+    days = [bounds[end].strftime("%Y-%m-%d") for end in ("min", "max")]
+    if days[0] == days[1]:
+        return pa.chunked_array([pa.repeat(days[0], len(start))])
     first = (
-        pa.table({_RUN: table[_RUN], "day": days})
+        pa.table({_RUN: run, "start": start})
         .group_by(_RUN, use_threads=False)
-        .aggregate([("day", "min")])
+        .aggregate([("start", "min")])
     )
-    row = pc.index_in(table[_RUN], first[_RUN])
-    return first["day_min"].take(row)
+    row = pc.index_in(run, first[_RUN])
+    return pc.strftime(first["start_min"].take(row), format="%Y-%m-%d")
+
+
+def _stretches(keys: pa.Table) -> Iterator[tuple[int, int]]:
+    """Yield (first row, rows) of each stretch of equal keys in a sorted table."""
+    texts = [pc.fill_null(column, "\0") for column in keys.columns]
+    joined = pc.binary_join_element_wise(*texts, "\0").combine_chunks()
+    start = 0
+    for end in pc.run_end_encode(joined).run_ends.to_pylist():
+        yield start, end - start
+        start = end
