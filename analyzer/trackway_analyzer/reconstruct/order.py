@@ -147,11 +147,17 @@ def _overlapping(entries: Entries) -> Iterable[list[int]]:
     end = NEVER
     for place in np.flatnonzero(meet).tolist():
         first, second = int(one[place]), int(other[place])
-        if not together or together[-1] != first or entries.start[second] >= end:
-            if len(together) > 1:
-                yield together
+        if not together or together[-1] != first:
+            yield from _several(together)
             together, end = [first], int(entries.end[first])
-        together.append(second)
-        end = min(end, int(entries.end[second]))
-    if len(together) > 1:
-        yield together
+        if entries.start[second] < end:
+            together.append(second)
+            end = min(end, int(entries.end[second]))
+        else:
+            yield from _several(together)
+            together, end = [second], int(entries.end[second])
+    yield from _several(together)
+
+
+def _several(together: list[int]) -> Iterable[list[int]]:
+    return [together] if len(together) > 1 else []

@@ -1,0 +1,206 @@
+"""Whatever is missing has a name, a count and a place."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyzer.span_builder import Recording, call, gaps, outline
+
+
+def test_a_whole_record_has_no_gap():
+    record = Recording()
+    agent = record.agent("support")
+    record.model(agent, told=[], asks=[call("lookup", {"id": 7}, "c1")])
+    record.tool("lookup", {"id": 7}, "found", agent, call_id="c1")
+    record.model(agent, told=[], says="done")
+    assert record.run().gaps == ()
+
+
+def test_missing_parents_are_counted():
+    record = Recording()
+    record.tool("a", {}, "done", "lost")
+    record.tool("b", {}, "done", "lost too")
+    record.wrapper()
+    assert gaps(record.run()) == {"missing_parent": 2}
+
+
+def test_no_root_at_all():
+    record = Recording()
+    record.tool("a", {}, "done", "lost")
+    assert gaps(record.run()) == {"missing_parent": 1, "no_root": 1}
+
+
+def test_a_run_below_a_span_of_another_run_has_a_root():
+    record = Recording()
+    server = record.wrapper()
+    agent = record.agent("support", server, run_id="r1")
+    record.tool("a", {}, "done", agent, run_id="r1")
+    other = record.agent("support", server, run_id="r2")
+    record.tool("b", {}, "done", other, run_id="r2")
+    assert [gaps(run) for run in record.runs()] == [{}, {}]
+
+
+def test_a_self_parent_is_cut():
+    record = Recording()
+    record.tool("a", {}, "done", "s1")
+    run = record.run()
+    assert outline(run) == ["a"]
+    assert gaps(run) == {"parent_cycle": 1, "no_root": 1}
+
+
+def test_a_cycle_is_cut_above_its_earliest_span():
+    record = Recording()
+    record.tool("a", {}, "done", "s3")
+    record.tool("b", {}, "done", "s1")
+    record.tool("c", {}, "done", "s2")
+    record.tool("below", {}, "done", "s3")
+    run = record.run()
+    assert outline(run) == ["a", "b", "c", "below"]
+    assert gaps(run) == {"parent_cycle": 1, "no_root": 1}
+
+
+def test_an_unfinished_step_has_its_place_and_no_verdict():
+    record = Recording()
+    agent = record.agent("support", lasts=None)
+    record.tool("lookup", {}, "done", agent)
+    record.tool("refund", {"id": 7}, None, agent, lasts=None)
+    run = record.run()
+    assert outline(run) == ["lookup", "refund?"]
+    assert [(gap.name, gap.position, gap.count) for gap in run.gaps] == [
+        ("unfinished_span", None, 1),
+        ("unfinished_span", 1, 1),
+    ]
+
+
+def test_truncated_values_name_their_fields():
+    record = Recording()
+    record.tool("lookup", {}, "done", truncated=["result", "arguments"])
+    (gap,) = record.run().gaps
+    assert (gap.name, gap.position, gap.count, gap.detail) == (
+        "truncated_value",
+        0,
+        2,
+        "arguments, result",
+    )
+
+
+def test_dropped_attributes_are_added_up():
+    record = Recording()
+    record.tool("a", {}, "done", dropped_attributes=3)
+    record.tool("b", {}, "done", dropped_attributes=4)
+    assert gaps(record.run()) == {"dropped_attributes": 7}
+
+
+def test_content_off_everywhere_is_one_gap_of_the_run():
+    record = Recording()
+    record.tool("a")
+    record.tool("b")
+    (gap,) = record.run().gaps
+    assert (gap.name, gap.position, gap.count) == ("content_off", None, 2)
+
+
+def test_content_off_here_and_there_is_a_gap_of_the_step():
+    record = Recording()
+    record.tool("a", {}, "done")
+    record.tool("b")
+    record.tool("c", {"id": 7})
+    (gap,) = record.run().gaps
+    assert (gap.name, gap.position, gap.count) == ("content_off", 1, 1)
+
+
+def test_model_calls_without_messages_have_their_content_off():
+    record = Recording()
+    record.model(model_answered="gpt-4o")
+    record.model(model_answered="gpt-4o")
+    (gap,) = record.run().gaps
+    assert (gap.name, gap.count, gap.detail) == ("content_off", 2, "model calls")
+
+
+@pytest.mark.parametrize("text", ['{"id": 7', '"{\\"id\\": 7"', "{'id': 7}"])
+def test_malformed_arguments_are_named(text: str):
+    record = Recording()
+    record.span("tool", tool="lookup", arguments=text, result='"done"')
+    (gap,) = record.run().gaps
+    assert (gap.name, gap.position) == ("unparsable_arguments", 0)
+
+
+@pytest.mark.parametrize("text", ['"A-1001"', "7", "[1, 2]", "A-1001", "null", "{}"])
+def test_arguments_that_are_no_object_are_no_gap(text: str):
+    record = Recording()
+    record.span("tool", tool="lookup", arguments=text, result='"done"')
+    assert record.run().gaps == ()
+
+
+def native(*indices: int, last_step: int | None = None) -> Recording:
+    record = Recording(run_id="r1")
+    attributes = {} if last_step is None else {"trackway.run.last_step": last_step}
+    root = record.span("workflow", lasts=10_000, attributes=attributes)
+    for index in indices:
+        record.tool("step", {"index": index}, "done", root, step_index=index)
+    return record
+
+
+def test_holes_in_the_logical_clock_up_to_the_last_step():
+    (gap,) = native(1, 3, 7, last_step=9).run().gaps
+    assert (gap.name, gap.position, gap.count, gap.detail) == (
+        "missing_steps",
+        None,
+        6,
+        "2, 4-6, 8-9",
+    )
+
+
+def test_a_clock_without_holes_is_whole():
+    assert native(2, 1, 3, last_step=3).run().gaps == ()
+
+
+def test_a_lost_run_span_leaves_the_holes_below_the_highest_step():
+    (gap,) = native(1, 4).run().gaps
+    assert (gap.count, gap.detail) == (2, "2-3")
+
+
+def test_a_run_that_lost_all_of_its_steps():
+    record = native(last_step=2)
+    (gap,) = record.run().gaps
+    assert (gap.name, gap.count, gap.detail) == ("missing_steps", 2, "1-2")
+
+
+def test_an_action_that_never_was_is_no_missing_step():
+    assert native(1, 2, last_step=2).run().gaps == ()
+
+
+def test_joined_to_a_conversation_each_run_keeps_its_own_clock():
+    record = Recording(session_id="s1")
+    for number in (1, 2):
+        marks = {"trackway.run.last_step": 1}
+        root = record.span("workflow", run_id=f"r{number}", attributes=marks)
+        record.tool("step", {"n": number}, "done", root, run_id=f"r{number}", step_index=1)
+    assert record.run(by="session").gaps == ()
+
+
+def test_offered_tools_without_a_recorded_output_are_not_observable():
+    record = Recording()
+    record.model(told=[], attributes={"gen_ai.tool.definitions": "[]"})
+    assert gaps(record.run()) == {"tools_not_observable": 1}
+
+
+def test_offered_tools_with_recorded_outputs_were_not_called():
+    record = Recording()
+    record.model(told=[], says="hello", attributes={"gen_ai.tool.definitions": "[]"})
+    assert record.run().gaps == ()
+
+
+def test_a_model_that_stopped_for_a_call_that_is_not_recorded():
+    record = Recording()
+    record.model(told=[], finish_reasons=["tool_call"])
+    assert gaps(record.run()) == {"tools_not_observable": 1}
+
+
+def test_an_agent_that_ended_well_without_a_call_was_not_watched():
+    record = Recording()
+    record.agent("support")
+    assert gaps(record.run()) == {"tools_not_observable": 1}
+
+
+def test_an_agent_of_ours_that_did_nothing_did_nothing():
+    assert native(last_step=0).run().gaps == ()
