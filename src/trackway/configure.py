@@ -27,7 +27,7 @@ from opentelemetry.trace import ProxyTracerProvider, Tracer
 
 from trackway.capture import DEFAULT_REDACTOR, Capture, Limits, Redactor
 from trackway.environment import Environment, read_environment, share
-from trackway.exits import flush_at_exit
+from trackway.exits import close_at_exit
 from trackway.export import processors_for
 from trackway.ids import EntropyIdGenerator
 from trackway.pipeline import DEFAULT_TIMEOUT, Pipeline
@@ -99,15 +99,13 @@ def configure(
         "version": _first(version, found.version, None),
         "variant": _first(variant, found.variant, None),
     }
-    capture = Capture(
-        limits or Limits(),
-        _redactor(_first(redact, found.redact, True)),
-        content=_first(capture_content, found.content, True),
-    )
+    bounds, cleaner = limits or Limits(), _redactor(_first(redact, found.redact, True))
+    content = _first(capture_content, found.content, True)
     install(
         Recorder(
             tracer=_tracer(provider),
-            capture=capture,
+            capture=Capture(bounds, cleaner, content=content),
+            names=Capture(bounds, cleaner),
             defaults={name: value for name, value in defaults.items() if value},
             keep=None if tail or kept == 1 else lambda run_id: drawn(run_id, kept),
             flush_at_run_end=flush if _first(flush_at_run_end, found.flush_at_run_end) else None,
@@ -117,7 +115,7 @@ def configure(
         hand_over_to_threads_and_processes()
     else:
         stop_handing_over()
-    flush_at_exit(_flush_for_good)
+    close_at_exit(_close)
     _Configured.arguments = arguments
     return provider
 
@@ -136,10 +134,9 @@ def shutdown(timeout: float = DEFAULT_TIMEOUT) -> bool:
     return _Configured.pipeline is None or _Configured.pipeline.close(timeout)
 
 
-def _flush_for_good() -> None:
+def _close() -> None:
     if _Configured.pipeline is not None:
-        _Configured.pipeline.release()
-        flush()
+        _Configured.pipeline.close()
 
 
 def _first(*values: Any) -> Any:
@@ -180,6 +177,7 @@ def _new_provider(service_name: str | None, resource: Mapping[str, Any] | None) 
         resource=Resource.create(attributes),
         id_generator=EntropyIdGenerator(),
         span_limits=limits,
+        shutdown_on_exit=False,  # `exits` closes the pipeline, within its timeout
     )
 
 

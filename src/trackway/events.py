@@ -9,58 +9,66 @@ call does nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from trackway.capture import Capture, record_capture_error
-from trackway.recording import active
+from trackway.recording import active, put, put_text
 from trackway.run import current_place, current_run
 from trackway.schema import Trackway
+from trackway.spans import NOTHING
 
 _SMALL: Final = 1024
 """Characters of a value that is kept even where a span's room is spent."""
 
 
-def _record(name: str, fields: dict[str, Any]) -> None:
+def _record(event: str, names: Mapping[str, Any], content: Mapping[str, Any] = NOTHING) -> None:
+    """Add the event; `names` say what it is about, `content` is captured like arguments."""
     place = current_place()
     recorder = active()
     if place is None or recorder is None or not place.span.is_recording():
         return
     try:
-        attributes = {
-            field: _value(value, recorder.capture)
-            for field, value in fields.items()
+        attributes: dict[str, Any] = {
+            field: _name(value, recorder.names)
+            for field, value in names.items()
             if value is not None
         }
-        attributes = {field: value for field, value in attributes.items() if value is not None}
+        for field, value in content.items():
+            _put_content(attributes, field, value, recorder.capture)
         size = sum(len(value) for value in attributes.values() if isinstance(value, str))
         if size > _SMALL and not place.spend(size):
             attributes = {k: v for k, v in attributes.items() if len(str(v)) <= _SMALL}
-        place.span.add_event(name, attributes)
+        place.span.add_event(event, attributes)
     except Exception as error:  # noqa: BLE001 - user objects run in here
-        record_capture_error(name, error)
+        record_capture_error(event, error)
 
 
-def _value(value: Any, capture: Capture) -> Any:
+def _name(value: Any, capture: Capture) -> Any:
     if isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, datetime):
         return value.isoformat()
-    if not isinstance(value, str):
-        return capture.value(value).text
-    return capture.text(value)
+    return capture.text(value) if isinstance(value, str) else capture.value(value).text
+
+
+def _put_content(attributes: dict[str, Any], field: str, value: Any, capture: Capture) -> None:
+    if isinstance(value, str):
+        put_text(attributes, field, field, capture, value)
+    elif value is not None:
+        put(attributes, field, field, capture.value(value))
 
 
 def decision(candidates: Any = None, chosen: Any = None, reason: str | None = None) -> None:
     """Record a decision: what could have been chosen, what was, and why."""
     fields = {"candidates": candidates, "chosen": chosen, "reason": reason}
-    _record(Trackway.EVENT_DECISION, fields)
+    _record(Trackway.EVENT_DECISION, {}, fields)
 
 
 def state(name: str, before: Any = None, after: Any = None) -> None:
     """Record that a named state changed."""
-    _record(Trackway.EVENT_STATE, {"name": name, "before": before, "after": after})
+    _record(Trackway.EVENT_STATE, {"name": name}, {"before": before, "after": after})
 
 
 def wait(
@@ -75,14 +83,13 @@ def wait(
         "owner": owner,
         "deadline": deadline,
         "resume_token": resume_token,
-        "reason": reason,
     }
-    _record(Trackway.EVENT_WAIT, fields)
+    _record(Trackway.EVENT_WAIT, fields, {"reason": reason})
 
 
 def resume(resume_token: str | None = None, *, reason: str | None = None) -> None:
     """Record that a wait is over."""
-    _record(Trackway.EVENT_RESUME, {"resume_token": resume_token, "reason": reason})
+    _record(Trackway.EVENT_RESUME, {"resume_token": resume_token}, {"reason": reason})
 
 
 def effect(
@@ -99,9 +106,8 @@ def effect(
         "operation_id": operation_id,
         "entity": entity,
         "applied": applied,
-        "ledger": ledger,
     }
-    _record(Trackway.EVENT_EFFECT, fields)
+    _record(Trackway.EVENT_EFFECT, fields, {"ledger": ledger})
 
 
 def context(

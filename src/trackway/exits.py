@@ -1,52 +1,55 @@
 """Nothing that had ended is lost when a process goes.
 
-1. At interpreter exit one bounded flush.
-2. On SIGTERM, where the program left it at its default: a bounded flush, then the default again. A
-   handler of the program's own stays; whoever handles the signal exits in an orderly way.
-3. A child of `multiprocessing` leaves without running exit handlers: it flushes through the
-   finalizers that `multiprocessing` does run, in forked children too.
+1. At interpreter exit what waits is delivered and the targets are closed, within the timeout.
+2. On SIGTERM, where the program left it at its default, the same, and then the default again. A
+   handler of the program's own stays: whoever handles the signal exits in an orderly way.
+3. A child of `multiprocessing` leaves without running exit handlers: there it happens in the
+   finalizers that `multiprocessing` does run.
 4. A child of `os.fork` keeps recording; what the parent had not sent yet stays the parent's.
 """
 
 from __future__ import annotations
 
 import atexit
+import multiprocessing
 import multiprocessing.util
 import os
 import signal
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
-_EARLY = 100
-"""Before queues and managers go, which `multiprocessing` gives lower priorities."""
+_EARLY: Final = 100
+"""Before queues and managers go, to which `multiprocessing` gives lower priorities."""
 
 
 class _Installed:
-    flush: Callable[[], object] | None = None
+    close: Callable[[], object] | None = None
 
 
-def flush_at_exit(flush: Callable[[], object]) -> None:
-    """Call `flush` on every way out of this process and of those that it forks; once each."""
-    first = _Installed.flush is None
-    _Installed.flush = flush
+def close_at_exit(close: Callable[[], object]) -> None:
+    """Call `close` once on the way out of this process, and of each that it forks."""
+    first = _Installed.close is None
+    _Installed.close = close
     if not first:
         return
-    atexit.register(_flush)
-    multiprocessing.util.Finalize(None, _flush, exitpriority=_EARLY)
-    # The children of `multiprocessing` clear the finalizers that they inherit.
-    multiprocessing.util.register_after_fork(_Installed, _register_in_child)
+    if multiprocessing.parent_process() is None:
+        atexit.register(_close)
+    else:
+        _register_finalizer(None)
+    # Forked children of `multiprocessing` clear the finalizers that they inherit.
+    multiprocessing.util.register_after_fork(_Installed, _register_finalizer)
     _handle_sigterm()
 
 
-def _flush() -> None:
-    if _Installed.flush is not None:
-        _Installed.flush()
+def _close() -> None:
+    if _Installed.close is not None:
+        _Installed.close()
 
 
-def _register_in_child(_: Any) -> None:
-    multiprocessing.util.Finalize(None, _flush, exitpriority=_EARLY)
+def _register_finalizer(_: Any) -> None:
+    multiprocessing.util.Finalize(None, _close, exitpriority=_EARLY)
 
 
 def _handle_sigterm() -> None:
@@ -57,6 +60,6 @@ def _handle_sigterm() -> None:
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-    _flush()
+    _close()
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

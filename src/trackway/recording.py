@@ -30,6 +30,8 @@ class Recorder:
 
     tracer: Tracer
     capture: Capture
+    names: Capture = field(default_factory=Capture)
+    """The same with content on, for names, ids and counts: those are recorded always."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Identity fields of runs that name none themselves (version, variant, …)."""
     keep: Callable[[str], bool] | None = None

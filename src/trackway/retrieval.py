@@ -59,12 +59,11 @@ class RetrieverPlan(StepPlan):
         """Return the result, and its documents with their ranks."""
         attributes = super().result_attributes(live, result)
         if isinstance(result, (list, tuple)):
-            capture = live.recorder.capture
             documents = [
-                _document(rank, item, capture)
+                _document(rank, item, live.recorder.capture)
                 for rank, item in enumerate(result[:_MAX_DOCUMENTS], start=1)
             ]
-            listed = capture.value(documents)
+            listed = live.recorder.names.value(documents)
             put(attributes, GenAI.RETRIEVAL_DOCUMENTS, "documents", listed)
         return attributes
 

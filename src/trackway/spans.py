@@ -174,17 +174,17 @@ class Live:
         if not self.span.is_recording():
             return
         text = self.recorder.capture.text
-        message = text(_message(error))
         kind = type_name(error)
         self.span.set_attributes({GenAI.ERROR_TYPE: kind, **self.plan.error_attributes(self)})
-        self.span.add_event(
-            "exception",
-            {
-                "exception.type": kind,
-                "exception.message": message,
-                "exception.stacktrace": text("".join(traceback.format_exception(error))),
-            },
-        )
+        told = {"exception.type": kind}
+        message = None
+        if self.recorder.capture.content:
+            told["exception.message"] = message = text(_message(error))
+            stack = traceback.format_exception(error)
+        else:  # lines of code, without the messages in which values stand
+            stack = traceback.format_tb(error.__traceback__)
+        told["exception.stacktrace"] = text("".join(stack))
+        self.span.add_event("exception", told)
         self.span.set_status(Status(StatusCode.ERROR, message))
 
     def _end(self) -> None:

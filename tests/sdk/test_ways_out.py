@@ -1,0 +1,270 @@
+"""Whichever way a process goes, what had ended reaches its exporter."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+HEAD = '''
+import os, signal, sys, threading, time
+from pathlib import Path
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+import trackway
+
+class FileExporter(SpanExporter):
+    """Appends span names to a file, as a batch at a time."""
+    def export(self, spans):
+        with open(os.environ["SPANS"], "a") as file:
+            file.write("".join(span.name + chr(10) for span in spans))
+        return SpanExportResult.SUCCESS
+
+trackway.configure(export=FileExporter(), **eval(os.environ.get("OPTIONS", "{}")))
+
+@trackway.tool
+def work(number=0):
+    return number
+
+'''
+
+
+class Program:
+    """A program of its own that records into a file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.spans = folder / "spans.txt"
+
+    def start(self, body: str, options: str = "{}") -> subprocess.Popen[str]:
+        path = self.folder / "program.py"
+        path.write_text(HEAD + body)
+        env = {**os.environ, "SPANS": str(self.spans), "OPTIONS": options}
+        return subprocess.Popen(
+            [sys.executable, str(path)], env=env, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def run(self, body: str, options: str = "{}") -> int:
+        process = self.start(body, options)
+        out, err = process.communicate(timeout=60)
+        self.output, self.errors = out, err
+        return process.returncode
+
+    @property
+    def counts(self) -> Counter[str]:
+        return (
+            Counter(self.spans.read_text().split("\n")[:-1]) if self.spans.exists() else Counter()
+        )
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    return Program(tmp_path)
+
+
+def test_the_end_of_the_main_module(program: Program) -> None:
+    assert program.run("for _ in range(3): work()") == 0
+    assert program.counts == {"execute_tool work": 3}
+
+
+def test_sys_exit_and_an_uncaught_exception(program: Program) -> None:
+    assert program.run("work(); sys.exit(3)") == 3
+    assert program.run("work(); raise KeyError") == 1
+    assert program.counts == {"execute_tool work": 2}
+
+
+def test_the_end_with_threads_alive(program: Program) -> None:
+    body = """
+def busy():
+    while True:
+        work()
+        time.sleep(0.001)
+for _ in range(3):
+    threading.Thread(target=busy, daemon=True).start()
+with trackway.run("done"):
+    pass
+"""
+    assert program.run(body) == 0
+    assert program.counts["run done"] == 1
+
+
+def test_sigterm_keeps_its_exit_status(program: Program) -> None:
+    assert program.run("work(); os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)") == -15
+    assert program.counts == {"execute_tool work": 1}
+
+
+def test_sigterm_from_outside_amid_work(program: Program) -> None:
+    body = """
+done = 0
+while True:
+    work()
+    done += 1
+    print(done, flush=True)
+"""
+    process = program.start(body)
+    assert process.stdout is not None
+    printed = ""
+    for printed in process.stdout:
+        if int(printed) == 50:
+            process.send_signal(signal.SIGTERM)
+            break
+    rest, _ = process.communicate(timeout=60)
+    ended = int((printed + rest).split()[-1])
+    assert process.returncode == -15
+    assert ended <= program.counts["execute_tool work"] <= ended + 1
+
+
+def test_sigterm_during_a_flush_does_not_hang(program: Program) -> None:
+    body = """
+class Slow(FileExporter):
+    def export(self, spans):
+        time.sleep(0.3)
+        return super().export(spans)
+trackway.configure(export=Slow())
+work()
+threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGTERM)).start()
+trackway.flush(30)
+time.sleep(60)
+"""
+    begun = time.monotonic()
+    assert program.run(body) == -15
+    assert program.counts == {"execute_tool work": 1}
+    assert time.monotonic() - begun < 30
+
+
+def test_a_handler_of_the_program_s_own_stays(program: Program) -> None:
+    body = """
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
+trackway.configure(export=FileExporter(), version="2")
+work()
+os.kill(os.getpid(), signal.SIGTERM)
+time.sleep(60)
+"""
+    assert program.run(body) == 7
+    assert program.counts == {"execute_tool work": 1}
+
+
+def test_a_held_back_run_is_handed_on(program: Program) -> None:
+    body = "block = trackway.run('t'); block.__enter__(); work()"
+    assert program.run(body, options="{'sample': 0.0}") == 0
+    assert program.counts == {"execute_tool work": 1}
+
+
+def test_a_dead_exporter_holds_the_exit_up_for_a_bounded_time(program: Program) -> None:
+    body = """
+class Stuck(FileExporter):
+    def export(self, spans):
+        threading.Event().wait()
+trackway.configure(export=Stuck())
+work()
+begun = time.monotonic()
+assert trackway.flush(0.2) is False
+assert time.monotonic() - begun < 2
+"""
+    begun = time.monotonic()
+    assert program.run(body) == 0, program.errors
+    assert time.monotonic() - begun < 20
+
+
+def test_os_fork(program: Program) -> None:
+    body = """
+work()
+child = os.fork()
+work()
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+    assert program.run(body) == 0
+    assert program.counts == {"execute_tool work": 3}
+
+
+MULTIPROCESSING = {
+    "Process": """
+    children = [context.Process(target=work) for _ in range(2)]
+    for child in children: child.start()
+    for child in children: child.join()
+    assert [child.exitcode for child in children] == [0, 0]
+""",
+    "Pool": """
+    with context.Pool(2) as pool:
+        assert sorted(pool.map(work, range(4), chunksize=1)) == [0, 1, 2, 3]
+        pool.close()
+        pool.join()
+""",
+    "ProcessPoolExecutor": """
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        assert list(pool.map(work, range(4))) == [0, 1, 2, 3]
+""",
+}
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+@pytest.mark.parametrize("kind", list(MULTIPROCESSING))
+def test_children_of_multiprocessing(program: Program, kind: str, method: str) -> None:
+    body = f'if __name__ == "__main__":\n    context = multiprocessing.get_context("{method}")\n'
+    assert program.run(body + MULTIPROCESSING[kind]) == 0, program.errors
+    assert program.counts == {"execute_tool work": 2 if kind == "Process" else 4}
+
+
+def test_a_fork_amid_an_export(program: Program) -> None:
+    body = """
+class Slow(FileExporter):
+    def export(self, spans):
+        time.sleep(0.2)
+        return super().export(spans)
+trackway.configure(export=Slow())
+work()
+threading.Thread(target=trackway.flush, args=(10,)).start()
+time.sleep(0.05)
+child = os.fork()
+if child == 0:
+    work(1)
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    assert program.run(body) == 0, program.errors
+    assert program.counts == {"execute_tool work": 2}
+
+
+def test_threads_at_work_while_the_process_forks(program: Program) -> None:
+    body = """
+stop = threading.Event()
+def busy():
+    while not stop.is_set():
+        with trackway.run("r"):
+            work()
+threads = [threading.Thread(target=busy) for _ in range(3)]
+for thread in threads: thread.start()
+children = []
+for _ in range(10):
+    child = os.fork()
+    if child == 0:
+        with trackway.run("child"):
+            pass
+        trackway.flush()
+        os._exit(0)
+    children.append(child)
+stop.set()
+for thread in threads: thread.join()
+for child in children: assert os.waitpid(child, 0)[1] == 0
+"""
+    assert program.run(body) == 0, program.errors
+    assert program.counts["run child"] == 10
+
+
+def test_a_frozen_platform_gets_its_spans_at_the_end_of_the_run(program: Program) -> None:
+    body = """
+with trackway.run("t"):
+    work()
+os._exit(0)
+"""
+    assert program.run(body, options="{'flush_at_run_end': True}") == 0
+    assert program.counts == {"execute_tool work": 1, "run t": 1}
