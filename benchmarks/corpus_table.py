@@ -1,4 +1,4 @@
-"""What does the analyzer read of a corpus of recorded traces? One Markdown row a file or folder.
+"""What does the analyzer read of a corpus of recorded traces? Two Markdown tables.
 
     python benchmarks/corpus_table.py CORPUS
 
@@ -11,20 +11,20 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pyarrow.compute as pc
+from trackway_analyzer import Trajectories, load
+from trackway_analyzer.summary import variant_table
 
-from trackway_analyzer import load
-from trackway_analyzer.load import Trajectories
-
-NO_TRACE = (".md", ".txt", "LICENSE", ".py")
-HEADER = (
-    "what",
+NO_TRACE = (".md", ".txt", "LICENSE")
+FILES = ("file", "dialects", "spans", "runs", "steps", "tools", "gaps", "set aside")
+FOLDERS = (
+    "folder",
     "files",
     "dialects",
+    "spans",
     "runs",
     "steps",
     "tool calls",
@@ -35,9 +35,9 @@ HEADER = (
 
 
 @dataclass
-class Row:
-    what: str
+class Counts:
     files: int = 0
+    spans: int = 0
     runs: int = 0
     steps: int = 0
     tool_calls: int = 0
@@ -46,63 +46,97 @@ class Row:
     gaps: Counter[str] = field(default_factory=Counter)
     set_aside: Counter[str] = field(default_factory=Counter)
 
-    def add(self, path: Path) -> None:
+    def add(self, trajectories: Trajectories) -> None:
         self.files += 1
-        trajectories = load(path)
         try:
-            self._count(trajectories)
+            batch, spans = trajectories.batch, trajectories.span_table
         except (OSError, ValueError):
             self.refused += 1
-
-    def _count(self, trajectories: Trajectories) -> None:
-        runs = trajectories.batch.runs
-        self.runs += len(runs)
-        self.steps += len(trajectories.batch.steps)
-        self.tool_calls += pc.sum(runs.column("tool_calls")).as_py() or 0
-        self.dialects |= {
-            name for names in runs.column("sources").to_pylist() for name in names or ()
-        }
-        for gaps in runs.column("gaps").to_pylist():
+            return
+        self.spans += len(spans)
+        self.runs += len(batch)
+        self.steps += len(batch.steps)
+        self.tool_calls += sum(batch.runs.column("tool_calls").to_pylist())
+        self.dialects |= set(spans.column("source").drop_null().to_pylist())
+        for gaps in batch.runs.column("gaps").to_pylist():
             self.gaps.update(gap["name"] for gap in gaps or ())
         for row in trajectories.quarantined.to_pylist():
             self.set_aside[row["reason"]] += row["count"]
 
-    def cells(self) -> Iterable[object]:
-        yield from (self.what, self.files, ", ".join(sorted(self.dialects)) or "–")
-        yield from (self.runs, self.steps, self.tool_calls)
-        yield from (_counted(self.gaps), _counted(self.set_aside), self.refused or "–")
 
-
-def _counted(names: Counter[str]) -> str:
+def counted(names: Counter[str]) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(names.items())) or "–"
 
 
+def tools_of(trajectories: Trajectories) -> str:
+    variants = variant_table(trajectories.batch).to_pylist()
+    if len(variants) > 1:
+        return f"{len(variants)} variants"
+    return variants[0]["sequence"] if variants else "–"
+
+
 def files_of(folder: Path) -> list[Path]:
-    return sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.endswith(NO_TRACE))
+    """The files of a folder, without those that loading a folder leaves out too."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.is_file()
+        and not path.name.endswith(NO_TRACE)
+        and not path.name.startswith(("_", "."))
+    )
 
 
-def rows(corpus: Path) -> Iterator[Row]:
-    for path in files_of(corpus / "recorded" / "frameworks"):
-        row = Row("/".join(path.parts[-2:]))
-        row.add(path)
-        yield row
-    for folder in sorted(p for p in (corpus / "public").iterdir() if p.is_dir()):
-        parts = sorted(p for p in folder.iterdir() if p.is_dir()) or [folder]
-        for part in parts:
-            row = Row(str(part.relative_to(corpus)))
-            for path in files_of(part):
-                row.add(path)
-            yield row
+def framework_rows(folder: Path) -> Iterator[Sequence[object]]:
+    for path in files_of(folder):
+        counts, trajectories = Counts(), load(path)
+        counts.add(trajectories)
+        yield (
+            path.relative_to(folder),
+            ", ".join(sorted(counts.dialects)) or "–",
+            counts.spans,
+            counts.runs,
+            counts.steps,
+            tools_of(trajectories),
+            counted(counts.gaps),
+            counted(counts.set_aside),
+        )
+
+
+def public_rows(public: Path) -> Iterator[Sequence[object]]:
+    for source in sorted(path for path in public.iterdir() if path.is_dir()):
+        for folder in sorted(path for path in source.iterdir() if path.is_dir()) or [source]:
+            counts = Counts()
+            for path in files_of(folder):
+                counts.add(load(path))
+            if counts.files:
+                yield (
+                    folder.relative_to(public),
+                    counts.files,
+                    ", ".join(sorted(counts.dialects)) or "–",
+                    counts.spans,
+                    counts.runs,
+                    counts.steps,
+                    counts.tool_calls,
+                    counted(counts.gaps),
+                    counted(counts.set_aside),
+                    counts.refused,
+                )
+
+
+def print_table(header: Sequence[str], rows: Iterator[Sequence[object]]) -> None:
+    print("| " + " | ".join(header) + " |")
+    print("|" + "---|" * len(header))
+    for row in rows:
+        print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 
 def main() -> None:
     corpus = Path(sys.argv[1]) if len(sys.argv) == 2 else Path()
-    if not (corpus / "public").is_dir():
-        sys.exit(f"{corpus} holds no folder `public`; usage: corpus_table.py CORPUS")
-    print("| " + " | ".join(HEADER) + " |")
-    print("|" + "---|" * len(HEADER))
-    for row in rows(corpus):
-        print("| " + " | ".join(map(str, row.cells())) + " |", flush=True)
+    if not (corpus / "public").is_dir() or not (corpus / "recorded" / "frameworks").is_dir():
+        sys.exit(f"usage: corpus_table.py CORPUS; {corpus} lacks public or recorded/frameworks")
+    print_table(FILES, framework_rows(corpus / "recorded" / "frameworks"))
+    print()
+    print_table(FOLDERS, public_rows(corpus / "public"))
 
 
 if __name__ == "__main__":
