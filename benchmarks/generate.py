@@ -138,7 +138,10 @@ def record(made: Sequence[Pair], directory: Path) -> None:
 
     trackway.configure("bench", export=str(directory))
     tools = {name: trackway.tool(name, kind=kind)(act) for name, kind in KINDS.items()}
-    for pair in made:
+    for number, pair in enumerate(made, start=1):
+        # Nothing waits between these calls, so the writer would fall behind and drop spans.
+        if number % 500 == 0 and not trackway.flush(60):
+            raise RuntimeError(f"not all spans were written: {trackway.capture_errors()}")
         for variant, run in (("reference", pair.reference), ("candidate", pair.candidate)):
             with trackway.run(task=pair.task, variant=variant) as active:
                 for call in run:
