@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import Final, TypeAlias
 
 FREE: Final = 0
@@ -133,6 +134,43 @@ _State: TypeAlias = tuple[int, int, int, int]
 
 def ordered(question: Question) -> Answer:
     """Lay the calls in the order of the expected groups."""
+    if all(len(group) == 1 for group in (*question.expected, *question.actual)):
+        return _sequential(question)
+    return _grouped(question)
+
+
+def _sequential(question: Question) -> Answer:
+    """Two plain sequences: the quick way for what nearly all runs are."""
+    wanted = [number for (number,) in question.expected]
+    rows = [row for (row,) in question.actual]
+    skip = _PRICE[question.missing]
+    extra = [_PRICE[question.extras.get(row, FREE)] for row in rows]
+    price = [[_price(question, number, row) for row in rows] for number in wanted]
+    # best[i][j]: price of laying wanted[i:] over rows[j:].
+    best = [[0.0] * (len(rows) + 1) for _ in range(len(wanted) + 1)]
+    for i in range(len(wanted), -1, -1):
+        for j in range(len(rows), -1, -1):
+            ways = []
+            if i < len(wanted):
+                ways.append(best[i + 1][j] + skip)
+            if j < len(rows):
+                ways.append(best[i][j + 1] + extra[j])
+            if i < len(wanted) and j < len(rows):
+                ways.append(best[i + 1][j + 1] + price[i][j])
+            best[i][j] = min(ways, default=0.0)
+    taken, i, j = [], 0, 0
+    while i < len(wanted) and j < len(rows):
+        if best[i][j] == best[i + 1][j + 1] + price[i][j]:
+            taken.append((wanted[i], rows[j]))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i][j + 1] + extra[j]:
+            j += 1
+        else:
+            i += 1
+    return _answer(question, tuple(taken))
+
+
+def _grouped(question: Question) -> Answer:
     ways: dict[_State, _Way] = {(0, 0, 0, _NOTHING): _Way()}
     for group in question.actual:
         wanted = [row for row in group if any((n, row) in question.fits for n in _all(question))]
@@ -155,24 +193,26 @@ def _all(question: Question) -> Iterator[int]:
     return (number for group in question.expected for number in group)
 
 
-def _keep(ways: dict[_State, _Way], state: _State, way: _Way) -> bool:
+def _keep(ways: dict[_State, _Way], state: _State, way: _Way) -> None:
     known = ways.get(state)
-    if known is not None and known.cost <= way.cost:
-        return False
-    ways[state] = way
-    return True
+    if known is None or way.cost < known.cost:
+        ways[state] = way
 
 
 def _within(
     ways: dict[_State, _Way], question: Question, group: Sequence[int]
 ) -> dict[_State, _Way]:
     """Take, skip and go on to the next expected group, in every way, inside one actual group."""
-    found: dict[_State, _Way] = {}
-    pending = list(ways.items())
+    found = dict(ways)
+    # A step leads to a state that sorts later, so each state is final when its turn comes.
+    pending = list(found)
+    heapify(pending)
     while pending:
-        state, way = pending.pop()
-        if _keep(found, state, way):
-            pending.extend(_steps(state, way, question, group))
+        state = heappop(pending)
+        for following, way in _steps(state, found[state], question, group):
+            if following not in found:
+                heappush(pending, following)
+            _keep(found, following, way)
     return found
 
 
