@@ -20,9 +20,11 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from trackway.capture.encode import EVERY_KEY_SAFE, SHORTEST_MEDIA, Tree, is_plain, tree_of
+from trackway.capture.encode import Tree, tree_of
 from trackway.capture.errors import record_capture_error
+from trackway.capture.leaves import SHORTEST_MEDIA
 from trackway.capture.limits import Limits, chars_marker, cut
+from trackway.capture.plain import EVERY_KEY_SAFE, is_plain
 from trackway.capture.redact import DEFAULT_REDACTOR, Redactor
 from trackway.capture.refs import identifiers
 from trackway.capture.text import encodable, json_text

@@ -20,10 +20,11 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
-from trackway.capture.convert import Elements, Inner, Members, parts_of
+from trackway.capture.convert import parts_of
 from trackway.capture.encode import tree_of
 from trackway.capture.errors import record_capture_error
 from trackway.capture.limits import Limits
+from trackway.capture.parts import Elements, Inner, Members
 from trackway.capture.redact import DEFAULT_REDACTOR, Redactor
 from trackway.capture.text import encodable, json_text
 
@@ -35,7 +36,7 @@ _MOST_VISITED: Final = 10_000
 _LONGEST_JSON: Final = 1 << 20
 _LONGEST_ID: Final = 512
 _STEP: Final = re.compile(
-    r"\.?(?P<name>[^.\[\]'\"*\s]+)|\[(?P<index>-?[0-9]+)\]|(?P<all>\[\*\]|\.\*)"
+    r"\.?(?P<name>[^.\[\]'\"*\s]+)|\[(?P<index>-?[0-9]+)\]|(?P<all>\[\*\]|\.?\*)"
     r"|\[(?P<quote>['\"])(?P<quoted>.*?)(?P=quote)\]"
 )
 _ID_LIMITS: Final = Limits(value_bytes=4096, hash_bytes=4096, depth=8)

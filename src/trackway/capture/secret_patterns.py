@@ -1,12 +1,12 @@
-"""Which texts are secrets: one row a kind, and the names under which secrets are kept.
+"""Which texts are secrets: one row a kind.
 
 1. A row has `anchors`: literal texts of which one stands in every match. They are what makes a
    scan cheap; `pattern` decides. The group `secret`, where there is one, is what gets replaced.
 2. A card number is 13 to 19 digits, grouped as cards are or not at all, that begins as payment
    cards do (3 to 6, or 2221 to 2720) and passes Luhn; not in a hexadecimal digest, no fraction.
-3. A key name is denied when its letters and digits, in lower case, end in a name of `DENIED_NAMES`
-   (trailing digits aside), unless they end in one of `HARMLESS_NAMES`: `max_tokens` and
-   `next_page_token` are no secrets.
+3. `screen.py` relies on the shape of vendor keys: 16 letters, digits, `_` or `-` in a row; behind a
+   prefix that ends in an underscore 13 letters or digits; behind one that ends in a hyphen (after a
+   letter g to z) 16 more. A new row that is shorter needs a place there.
 
 Sources: the published formats of each vendor's keys; ISO/IEC 7812 for cards. E-mail addresses and
 phone numbers are opt-in: too many harmless texts hold them.
@@ -14,6 +14,7 @@ phone numbers are opt-in: too many harmless texts hold them.
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,14 +42,12 @@ def _kind(label: str, pattern: str, *anchors: str) -> SecretPattern:
     return SecretPattern(label, re.compile(pattern), anchors)
 
 
-# Prefixes that end in an underscore and are followed by at least 13 letters or digits.
 _UNDERSCORED: Final = (
     *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "hf_", "gsk_", "npm_", "whsec_"),
     *("sk_live_", "sk_test_", "rk_live_", "rk_test_", "r8_", "lsv2_pt_", "lsv2_sk_"),
     *("shpat_", "shpca_", "shppa_", "shpss_", "lin_api_", "ntn_", "sbp_", "dop_v1_", "doo_v1_"),
     *("dor_v1_", "napi_", "fw_", "key_live_", "glc_", "glsa_"),
 )
-# Prefixes that end in a hyphen after a letter g to z and are followed by 16 word characters.
 _HYPHENATED: Final = (
     *("glpat-", "pypi-", "nvapi-", "pplx-", "tvly-", "xapp-", "dckr_pat-", "gldt-", "glrt-"),
     *("xai-", "key-", "fio-", "rubygems-"),
@@ -60,7 +59,7 @@ PRIVATE_KEY: Final = _kind(
     r"[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
     "-----BEGIN",
 )
-LITERAL_KEYS: Final = (
+_VENDOR_KEYS: Final = (
     _kind(
         "api_key",
         r"(?<![A-Za-z])sk-[A-Za-z0-9_-]{16,}|sk-(?:[a-z0-9]{2,8}-){0,3}[A-Za-z0-9_]{20,}",
@@ -92,12 +91,28 @@ HYPHENATED_KEY: Final = _kind(
     "(?:" + "|".join(map(re.escape, _HYPHENATED)) + r")[A-Za-z0-9_-]{16,}",
     *_HYPHENATED,
 )
-KEYS: Final = (*LITERAL_KEYS, UNDERSCORED_KEY, HYPHENATED_KEY)
-AUTH_SCHEME: Final = _kind(
+KEYS: Final = (*_VENDOR_KEYS, UNDERSCORED_KEY, HYPHENATED_KEY)
+_MIXED: Final = re.compile(r"[0-9]|[a-z][A-Z]")
+
+
+def _is_credential(match: re.Match[str]) -> bool:
+    """Whether what follows a scheme is no word: `bearer authentication`, `basic JavaScript`."""
+    secret = match["secret"]
+    if match["scheme"] == "earer":
+        return _MIXED.search(secret) is not None or len(secret) >= 24
+    try:
+        return b":" in base64.b64decode(secret, validate=True)
+    except ValueError:
+        return False
+
+
+AUTH_SCHEME: Final = SecretPattern(
     "authorization",
-    r"(?<![A-Za-z0-9_])[Bb](?:earer|asic) {1,4}"
-    r"(?P<secret>(?=[A-Za-z._~+/=-]*[0-9])[A-Za-z0-9._~+/=-]{8,}|[A-Za-z._~+/=-]{24,})",
-    *("earer ", "asic "),
+    re.compile(
+        r"(?<![A-Za-z0-9_])[Bb](?P<scheme>earer|asic) {1,4}(?P<secret>[A-Za-z0-9._~+/=-]{8,})"
+    ),
+    ("earer ", "asic "),
+    _is_credential,
 )
 AUTH_SCREEN: Final = r"[Bb](?:earer|asic) {1,4}[A-Za-z0-9._~+/=-]{8}"
 URL_PASSWORD: Final = _kind(
@@ -114,10 +129,8 @@ _HEX_DIGEST: Final = re.compile(r"[0-9a-fA-F]{24,}")
 _TOKEN_END: Final = re.compile(r"[0-9A-Za-z]*")
 _TOKEN_START: Final = re.compile(r"[0-9A-Za-z]*\Z")
 _NO_DIGITS: Final = str.maketrans("", "", " .-")
-
-
 _DOUBLED: Final = bytes.maketrans(b"0123456789", b"0246813579")
-"""Twice a digit, and the sum of its digits where that is two of them."""
+"""Twice a digit, or the sum of its digits where that is two of them."""
 
 
 def passes_luhn(digits: str) -> bool:
@@ -155,44 +168,3 @@ PHONE: Final = _kind(
     r"(?<![\w.])(?:\+|00)?[0-9]{1,3}?[ .-]?\(?[0-9]{2,4}\)?(?:[ .-]?[0-9]{2,4}){2,4}(?![\w])",
 )
 """Phone numbers as people write them; opt-in, and it takes long numbers for phones too."""
-
-DENIED_NAMES: Final = (
-    *("password", "passwd", "passphrase", "passcode", "pwd", "secret", "secrets", "token"),
-    *("apikey", "apikeys", "accesskey", "accesskeyid", "secretkey", "privatekey", "signingkey"),
-    *("encryptionkey", "authkey", "servicekey", "subscriptionkey", "sharedkey", "accountkey"),
-    *("masterkey", "sshkey", "pgpkey", "secretaccesskey", "authorization", "credential"),
-    *("credentials", "cookie", "cookies", "cvv", "cvc", "cardnumber", "connectionstring"),
-    *("passwordhash", "secretvalue", "tokenvalue", "clientassertion", "refreshtokens"),
-    *("accesstokens", "bearer", "authheader", "xauth", "jwt", "otp", "mfacode"),
-)
-HARMLESS_NAMES: Final = (
-    *("pagetoken", "nexttoken", "continuationtoken", "cursortoken", "synctoken", "pertoken"),
-    *("firsttoken", "lasttoken", "eostoken", "bostoken", "padtoken", "unktoken", "septoken"),
-    *("clstoken", "masktoken", "stoptoken", "specialtoken", "newtoken", "paginationtoken"),
-    *("resumetoken", "cancellationtoken", "maxtoken", "mintoken", "inputtoken", "outputtoken"),
-)
-ASSIGNED_NAMES: Final = (
-    *("password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential"),
-    *("credentials", "key", "cvv", "cvc", "jwt", "connectionstring", "connection string"),
-    *("connection_string", "authorization", "cookie"),
-)
-"""How names end behind which a text holds a secret; the whole name decides (rule 3)."""
-_NAME_END: Final = r"[0-9]{0,4}(?:\\{0,%d}[\"'])? {0,4}"
-assigned: Final = re.compile(
-    _NAME_END % 3 + r"(?P<separator>=>?|:)(?P<space>\s{0,4})"
-    r"(?:(?P<quote>\\{0,3}[\"'])(?P<quoted>(?!\[redacted:).+?)(?:(?P=quote)|$)"
-    r"|(?P<bare>(?:[^\s\"'\\&<>(){}\[\],;]|[,;](?!\s|\Z|[A-Za-z0-9_-]{1,64}[\"']?[=:]))+))",
-    re.MULTILINE,
-).match
-"""Match what follows a name: separator and secret, in `quoted` or `bare`."""
-assigned_header: Final = re.compile(
-    _NAME_END % 3 + r"(?P<separator>=>?|:)(?P<space>\s{0,4})"
-    r"(?:(?P<quote>\\{0,3}[\"'])(?P<quoted>(?!\[redacted:).+?)(?:(?P=quote)|$)"
-    r"|(?P<bare>(?!\[redacted:)[^\r\n\"'\\]+))",
-    re.MULTILINE,
-).match
-"""As `assigned`, behind a header name: the rest of the line is the secret."""
-separates: Final = re.compile(_NAME_END % 7 + "[:=]").match
-"""Match what follows a name where a secret may come, in a text or in its JSON form."""
-SEPARATOR_SCREEN: Final = _NAME_END % 7 + "[:=]"
-HEADER_NAMES: Final = ("authorization", "cookie")

@@ -1,0 +1,89 @@
+"""NumPy and pandas values: type, shape and head; read only where the program has imported them."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+from trackway.capture.parts import Inner, Members, Opaque, Parts
+from trackway.capture.storage import type_name
+
+HEAD_ELEMENTS: Final = 20
+"""Elements of an array or a series that are recorded."""
+_HEAD_ROWS: Final = 5
+_HEAD_COLUMNS: Final = 50
+_HASHED_BYTES: Final = 1 << 20
+
+
+def _ndarray(value: Any, numpy: Any) -> Parts:
+    plain = numpy.ndarray.view(value, numpy.ndarray)
+    head = plain.flat[:HEAD_ELEMENTS].tolist()
+    pairs = [
+        ("type", type_name(type(value))),
+        ("dtype", str(plain.dtype)),
+        ("shape", list(plain.shape)),
+        ("head", head),
+    ]
+    if plain.dtype.kind in "biufc" and plain.nbytes <= _HASHED_BYTES:
+        pairs.append(("sha256", hashlib.sha256(plain.tobytes()).hexdigest()))
+    return Members(pairs, len(pairs), partial=plain.size > len(head))
+
+
+def _numpy_scalar(value: Any, numpy: Any) -> Parts:
+    plain = numpy.generic.item(value)
+    return Opaque(str(plain)) if isinstance(plain, numpy.generic) else Inner(plain)
+
+
+def _frame(value: Any, _pandas: Any) -> Parts:
+    head = value.iloc[:_HEAD_ROWS, :_HEAD_COLUMNS]
+    columns = list(head.columns)
+    rows = [dict(zip(columns, row, strict=True)) for row in head.itertuples(index=False, name=None)]
+    pairs = [
+        ("type", type_name(type(value))),
+        ("shape", list(value.shape)),
+        ("columns", columns),
+        ("head", rows),
+    ]
+    complete = value.shape[0] <= _HEAD_ROWS and value.shape[1] <= _HEAD_COLUMNS
+    return Members(pairs, len(pairs), partial=not complete)
+
+
+def _series(value: Any, pandas: Any) -> Parts:
+    head = value.iloc[:HEAD_ELEMENTS]
+    labelled = not isinstance(value.index, pandas.RangeIndex)
+    pairs = [
+        ("type", type_name(type(value))),
+        ("name", value.name),
+        ("dtype", str(value.dtype)),
+        ("shape", list(value.shape)),
+        # Labels name values as keys do, and a denied name must be seen.
+        ("head", dict(zip(head.index, head, strict=True)) if labelled else list(head)),
+    ]
+    return Members(pairs, len(pairs), partial=value.shape[0] > HEAD_ELEMENTS)
+
+
+def _index(value: Any, _pandas: Any) -> Parts:
+    head = list(value[:HEAD_ELEMENTS])
+    pairs = [("type", type_name(type(value))), ("shape", list(value.shape)), ("head", head)]
+    return Members(pairs, len(pairs), partial=value.shape[0] > HEAD_ELEMENTS)
+
+
+_OF_LIBRARIES: Final[tuple[tuple[str, str, Callable[[Any, Any], Parts]], ...]] = (
+    ("numpy", "ndarray", _ndarray),
+    ("numpy", "generic", _numpy_scalar),
+    ("pandas", "DataFrame", _frame),
+    ("pandas", "Series", _series),
+    ("pandas", "Index", _index),
+)
+
+
+def of_library(value: Any, mro: tuple[type, ...]) -> Parts | None:
+    """Return the parts of a value of a known library, else None."""
+    for library, name, reader in _OF_LIBRARIES:
+        module = sys.modules.get(library)
+        known = getattr(module, name, None)
+        if known is not None and any(base is known for base in mro):
+            return reader(value, module)
+    return None

@@ -1,0 +1,80 @@
+"""Whether JSON knows a value as it is, so that it can be written in one go.
+
+1. Plain is: exact dict with str keys, list, tuple, str, int of 64 bits, float, bool and None; no
+   key denied; no deeper than the limit; within the budget.
+2. The budget, in characters: a string costs its length, each member of a container 64, a key that
+   was not met before 128 more.
+3. Strings are not looked into, floats may be NaN: what writes the value finds out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from trackway.capture.redact import Redactor
+
+INTEGER_BOUND: Final = 1 << 63
+_MEMBER_COST: Final = 64
+_NEW_KEY_COST: Final = 128
+
+
+class EveryKeySafe:
+    """Stands for a redactor where there is none: no key is denied."""
+
+    safe_keys: Final = frozenset[str]()
+
+    def learn(self, _key: str) -> bool:
+        """Return True."""
+        return True
+
+
+EVERY_KEY_SAFE: Final = EveryKeySafe()
+
+
+def is_plain(value: Any, room: int, depth: int, keys: Redactor | EveryKeySafe) -> bool:
+    """Whether a value is plain, within `room` characters and `depth` levels of containers."""
+    kind = type(value)
+    if kind is dict or kind is list or kind is tuple:
+        return _plain_room(value, room, depth, keys) >= 0
+    if kind is str:
+        return len(value) <= room
+    if kind is int:
+        return bool(-INTEGER_BOUND <= value < INTEGER_BOUND)
+    return kind is float or kind is bool or value is None
+
+
+def _plain_room(value: Any, room: int, depth: int, keys: Redactor | EveryKeySafe) -> int:
+    """Return what is left of `room` after a container, or -1 where it is not plain."""
+    kind = type(value)
+    if kind is dict:
+        room -= _MEMBER_COST * len(value)
+        if room < 0:
+            return -1
+        safe = keys.safe_keys
+        for key in value:
+            if type(key) is not str:
+                return -1
+            if key not in safe:
+                if not keys.learn(key):
+                    return -1
+                room -= _NEW_KEY_COST
+        members = value.values()
+    elif kind is list or kind is tuple:
+        room -= _MEMBER_COST * len(value)
+        members = value
+    else:
+        return -1
+    if room < 0 or depth == 0:
+        return -1
+    for member in members:
+        kind = type(member)
+        if kind is str:
+            room -= len(member)
+        elif kind is int:
+            if not -INTEGER_BOUND <= member < INTEGER_BOUND:
+                return -1
+        elif kind is not float and kind is not bool and member is not None:
+            room = _plain_room(member, room, depth - 1, keys)
+            if room < 0:
+                return -1
+    return room

@@ -1,0 +1,105 @@
+"""A quick look at a text: which families of secrets can be excluded.
+
+1. The look is wide: a family that it excludes has no match; one that it names may have none.
+2. It takes JSON text as well as plain text, so that a whole value is looked at in one go. Escapes
+   of JSON must not hide a secret from it: it relies on no character before a secret.
+3. Scans of byte classes (runs of digits, runs of letters and digits) are cheap at any length. What
+   they leave open is looked into only where the text has no more than `SEARCHED` bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from trackway.capture import secret_patterns as kinds
+
+SEARCHED: Final = 128 * 1024
+"""Bytes of a text that is looked into literal by literal."""
+CARDS: Final = 1
+KEYS: Final = 2
+PRIVATE_KEYS: Final = 4
+CREDENTIALS: Final = 8
+
+_FEWEST_CARD_DIGITS: Final = 13
+_NO_DIGITS: Final = bytes(code for code in range(256) if not 0x30 <= code <= 0x39)
+_DIGITS: Final = bytes(ord("0") if 0x30 <= code <= 0x39 else 32 for code in range(256))
+_TOKENS: Final = bytes(
+    ord("a") if code < 128 and (chr(code).isalnum() or chr(code) in "_-") else 32
+    for code in range(256)
+)
+_CARD_SEPARATORS: Final = b" .-"
+_THIRTEEN_DIGITS: Final = b"0" * 13
+_SIXTEEN_TOKEN_BYTES: Final = b"a" * 16
+_search_underscored: Final = re.compile(r"_[A-Za-z0-9]{13}").search
+_search_hyphenated: Final = re.compile(r"-(?<=[g-zG-Z]-)[A-Za-z0-9_-]{16}").search
+_search_auth: Final = re.compile(kinds.AUTH_SCREEN).search
+_search_url_password: Final = kinds.URL_PASSWORD.pattern.search
+_UNDERSCORED: Final = kinds.UNDERSCORED_KEY.anchors
+_HYPHENATED: Final = ("sk-", *kinds.HYPHENATED_KEY.anchors)
+_CARD_SCREEN: Final = "[0-9](?:[ .-]?[0-9]){12}"
+
+
+def families_in(text: str, raw: bytes) -> int:
+    """Return the families of secrets that cannot be excluded, as a set of bits; `raw` is UTF-8."""
+    found = 0
+    short = len(raw) <= SEARCHED
+    if (
+        len(raw.translate(None, _NO_DIGITS)) >= _FEWEST_CARD_DIGITS
+        and _THIRTEEN_DIGITS in raw.translate(_DIGITS, _CARD_SEPARATORS)
+        and not (short and _holds_no_card(text))
+    ):
+        found = CARDS
+    if _SIXTEEN_TOKEN_BYTES in raw.translate(_TOKENS) and not (short and _holds_no_key(text)):
+        found |= KEYS
+    if "-----BEGIN" in text:
+        found |= PRIVATE_KEYS
+    if "@" in text and "://" in text and not (short and _search_url_password(text) is None):
+        found |= CREDENTIALS
+    if ("earer " in text or "asic " in text) and not (short and _search_auth(text) is None):
+        found |= CREDENTIALS
+    return found
+
+
+def screen_pattern() -> str:
+    """Return the same as one regular expression without look-around, which RE2 takes."""
+    screened = (*kinds.KEYS, kinds.PRIVATE_KEY, kinds.AUTH_SCHEME, kinds.URL_PASSWORD)
+    anchors = {anchor for kind in screened for anchor in kind.anchors}
+    return "|".join((*sorted(map(re.escape, anchors)), _CARD_SCREEN))
+
+
+def has_anchor(text: str, anchors: tuple[str, ...]) -> bool:
+    """Whether one of the literals stands in a text."""
+    for anchor in anchors:  # noqa: SIM110 - a generator costs more than the search
+        if anchor in text:
+            return True
+    return False
+
+
+def _holds_no_key(text: str) -> bool:
+    return not (
+        "AKIA" in text
+        or "ASIA" in text
+        or "AIza" in text
+        or "eyJ" in text
+        or "xox" in text
+        or "dapi" in text
+        or "SG." in text
+        or "ya29." in text
+        or ":AA" in text
+        or "hooks.slack.com/" in text
+        or "ABIA" in text
+        or "ACCA" in text
+        or "ATATT3x" in text
+        or "pcsk_" in text
+        or (
+            "_" in text and _search_underscored(text) is not None and has_anchor(text, _UNDERSCORED)
+        )
+        or ("-" in text and _search_hyphenated(text) is not None and has_anchor(text, _HYPHENATED))
+    )
+
+
+def _holds_no_card(text: str) -> bool:
+    if "\\u" in text:  # an escape's digits may hide where the number begins
+        return False
+    return not any(kinds.CARD.accepts(match) for match in kinds.CARD.pattern.finditer(text))

@@ -1,0 +1,331 @@
+"""What is taken out of texts and values, and what stays."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import logging
+import re
+from typing import Any
+
+import pytest
+
+from trackway.capture import (
+    DEFAULT_REDACTOR,
+    EMAIL,
+    PHONE,
+    Capture,
+    SecretPattern,
+    capture_errors,
+    redactor,
+)
+from trackway.capture.errors import reset_capture_errors
+
+CAPTURE = Capture()
+# Written in pieces, so that no scanner takes this file for a leak.
+JWT = "ey" + "JhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLXNpZ25hdHVyZQ"
+PEM = (
+    "-----BEGIN RSA PRIVATE" + " KEY-----\nMIIEowIBAAKCAQEA\n4f5wg5l2hKsTeNem\n"
+    "-----END RSA PRIVATE" + " KEY-----"
+)
+SECRETS = {
+    "sk" + "-proj-AbCdEfGhIjKlMnOpQrStUvWx": "api_key",
+    "sk" + "-ant-api03-AbCdEfGhIjKlMnOpQrSt_UvWx-yz": "api_key",
+    "AKIA" + "IOSFODNN7EXAMPLE": "aws_access_key",
+    "AIza" + "SyA-1234567890abcdefghijklmnopqrstu": "google_api_key",
+    "ya29" + ".a0AfH6SMBx1234567890": "google_token",
+    "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a": "api_key",
+    "github" + "_pat_11ABCDEFG0abcdefghijkl_mnopqrstuvwxyz": "api_key",
+    "glpat" + "-1234567890abcdefghij": "api_key",
+    "hf" + "_abcdefghijklmnopqrstuvwxyz123456": "api_key",
+    "gsk" + "_1234567890abcdefghijklmnop": "api_key",
+    "npm" + "_1234567890abcdefghijklmnopqrstuvwxyz": "api_key",
+    "pypi" + "-AgEIcHlwaS5vcmcCJDEyMzQ1Njc4": "api_key",
+    "sk_live" + "_4eC39HqLyjWDarjtT1zdp7dc": "api_key",
+    "pcsk" + "_6jXyZ_abcdefghijklmnopqrstuv": "api_key",
+    "xoxb" + "-123456789012-abcdefghijkl": "slack_token",
+    "SG" + ".abcdefghijklmnopqrstuv.ABCDEFGHIJKLMNOPQRSTUV": "sendgrid_key",
+    "dapi" + "0123456789abcdef0123456789abcdef": "databricks_token",
+    "ATATT3x" + "FfGF0abcdefghijklmnop=1A2B": "atlassian_token",
+    "123456789:" + "AAabcdefghijklmnopqrstuvwxyz12345678": "telegram_token",
+    "hooks.slack.com/" + "services/T000/B000/abcdefghijklmnopqrstuvwx": "slack_webhook",
+    JWT: "jwt",
+    PEM: "private_key",
+    "4111 1111 1111 1111": "card",
+    "4111-1111-1111-1111": "card",
+    "5555555555554444": "card",
+    "3782 822463 10005": "card",
+    "2223003122003222": "card",
+}
+CREDENTIALS = [
+    ("Authorization: Bearer abcdefgh1234", "Authorization: [redacted:assignment]"),
+    ("send Bearer abcdefgh1234 along", "send Bearer [redacted:authorization] along"),
+    ("use Basic dXNlcjpwYXNzMTIz now", "use Basic [redacted:authorization] now"),
+    ("postgres://app:s3cret@db/orders", "postgres://app:[redacted:url_password]@db/orders"),
+    ("token=abc123def", "token=[redacted:assignment]"),
+    ("password: hunter2", "password: [redacted:assignment]"),
+    ("DB_PASSWORD='correct horse' -v", "DB_PASSWORD='[redacted:assignment]' -v"),
+    ('{"api_key": "abcdef", "n": 1}', '{"api_key": "[redacted:assignment]", "n": 1}'),
+    (r"{\"secret\": \"abcdef\"}", r"{\"secret\": \"[redacted:assignment]\"}"),
+    ("{'apiKey': 'abcdef'}", "{'apiKey': '[redacted:assignment]'}"),
+    ("?access_token=abcd&page=2", "?access_token=[redacted:assignment]&page=2"),
+    ("API key: abc123", "API key: [redacted:assignment]"),
+    ("Cookie: sid=1; theme=dark\nHost: x", "Cookie: [redacted:assignment]\nHost: x"),
+    ('"password": "never closed', '"password": "[redacted:assignment]'),
+    ("password2 = hunter2", "password2 = [redacted:assignment]"),
+    ("f(token=abcd,efgh, n=1)", "f(token=[redacted:assignment], n=1)"),
+]
+HARMLESS = [
+    "The order 123456789012 was refunded on 2026-01-02.",
+    "task-force-management-plan",
+    "risk-assessment-of-quarter-three",
+    "call_AbCdEfGhIjKlMnOpQrStUvWx",
+    "chatcmpl-AbCdEfGhIjKlMnOpQrStUvWx",
+    "550e8400-e29b-41d4-a716-446655440000",
+    "4111 1111 1111 1112",
+    "1733000000000000000",
+    "0.4111111111111111",
+    "d41d8cd98f00b204e9800998ecf8427e",
+    "e4111111111111111bcdefabcdefabcd",
+    "max_tokens=100 total_tokens: 1500",
+    "next_page_token=eyJhYg",
+    "Reset your password: click the link",
+    "The secret: patience",
+    "token = get_token()",
+    "password=None token: null",
+    "basic cost-benefit analysis",
+    "bearer authentication. It works",
+    "https://example.com/a@b:c",
+    "ada@example.org",
+    "+49 30 1234567",
+    "secretary: Ada",
+    "monkey=banana",
+]
+
+
+@pytest.mark.parametrize(("secret", "kind"), SECRETS.items(), ids=SECRETS.values())
+@pytest.mark.parametrize("around", ["{}", "see {}.", "a\n{}\nb", "key{{{}}}", '"{}"', "é{}é"])
+def test_a_secret_is_replaced_by_its_kind(secret: str, kind: str, around: str) -> None:
+    text = around.format(secret)
+    expected = around.format(f"[redacted:{kind}]")
+    assert DEFAULT_REDACTOR.text(text) == (expected, True)
+
+
+@pytest.mark.parametrize(("text", "expected"), CREDENTIALS)
+def test_a_credential_in_a_text_is_replaced(text: str, expected: str) -> None:
+    assert DEFAULT_REDACTOR.text(text) == (expected, True)
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_a_harmless_text_stays(text: str) -> None:
+    assert DEFAULT_REDACTOR.text(text) == (text, False)
+
+
+@pytest.mark.parametrize("text", [*SECRETS, *(before for before, _ in CREDENTIALS)])
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda secret: secret,
+        lambda secret: {"note": [secret]},
+        lambda secret: {secret: 1},
+        lambda secret: [{"when": datetime.date(2026, 1, 1), "deep": [[{"note": (secret,)}]]}],
+        lambda secret: {"body": json.dumps({"note": secret})},
+        lambda secret: ValueError(secret),
+        lambda secret: {secret},
+        lambda secret: secret.encode(),
+    ],
+)
+def test_no_place_lets_a_secret_out(place: Any, text: str) -> None:
+    captured = CAPTURE.value(place(text))
+    hidden = set(re.findall(r"[A-Za-z0-9]{4,}", text)) - set(
+        re.findall(r"[A-Za-z0-9]{4,}", DEFAULT_REDACTOR.text(text)[0])
+    )
+    assert hidden
+    assert captured.redacted
+    assert not [part for part in hidden if part in (captured.text or "")]
+
+
+@pytest.mark.parametrize("text", [*SECRETS, *(before for before, _ in CREDENTIALS), *HARMLESS])
+def test_redacting_twice_changes_nothing(text: str) -> None:
+    once = DEFAULT_REDACTOR.text(text)[0]
+    assert DEFAULT_REDACTOR.text(once) == (once, False)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("password", "Password", "db_password", "dbPassword", "password1", "passwd", "pwd"),
+        *("api_key", "apiKey", "API-Key", "openai_api_key", "x-api-key", "OPENAIAPIKEY"),
+        *("secret", "client_secret", "token", "access_token", "accessToken", "authorization"),
+        *("Authorization", "cookie", "Set-Cookie", "private_key", "aws_secret_access_key"),
+        *("credentials", "cvv", "card_number", "headers.authorization", "connectionString"),
+    ],
+)
+def test_the_value_under_a_denied_key_is_never_recorded(key: str) -> None:
+    for secret in ("hunter2", 1234, [1, 2], {"a": 1}, datetime.date(2026, 1, 1)):
+        captured = CAPTURE.arguments({"order": {key: secret}})
+        assert captured.text == json.dumps(
+            {"order": {key: "[redacted:key_name]"}}, separators=(",", ":")
+        )
+        assert captured.redacted
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("order_id", "max_tokens", "tokens", "total_tokens", "next_page_token", "pageToken"),
+        *("secretary", "tokenizer", "monkey", "primary_key", "idempotency_key", "passenger"),
+        *("time_to_first_token", "author", "pin_code", "cookie_policy", "keyboard"),
+    ],
+)
+def test_the_value_under_a_harmless_key_stays(key: str) -> None:
+    assert json.loads(CAPTURE.value({key: "value"}).text or "") == {key: "value"}
+
+
+def test_nothing_under_a_denied_key_is_no_secret() -> None:
+    captured = CAPTURE.value({"password": None, "secret": "", "token": True})
+    assert captured.text == '{"password":null,"secret":"","token":true}'
+    assert not captured.redacted
+
+
+def test_card_numbers_are_found_in_numbers_too() -> None:
+    captured = CAPTURE.value([4111111111111111, 4111111111111111.0, 4111111111111112])
+    assert captured.text == '["[redacted:card]","[redacted:card]",4111111111111112]'
+    assert captured.redacted
+
+
+def test_a_declared_entity_is_exempt_from_patterns_but_not_from_denied_names() -> None:
+    card_like = "4111111111111111"
+    arguments = {"order_id": card_like, "number": 4111111111111111, "note": "x" + card_like}
+    captured = CAPTURE.arguments(arguments, frozenset({"order_id"}))
+    assert json.loads(captured.text or "") == {
+        "order_id": card_like,
+        "number": 4111111111111111,
+        "note": "x[redacted:card]",
+    }
+    denied = CAPTURE.arguments({"token": card_like}, frozenset({"token"}))
+    assert denied.text == '{"token":"[redacted:key_name]"}'
+
+
+def test_an_exempt_path_leads_into_the_value() -> None:
+    value = {"orders": [{"id": "4111111111111111"}, {"id": "5555555555554444"}]}
+    captured = CAPTURE.value(value, frozenset({"orders[*].id"}))
+    assert captured.text == json.dumps(value, separators=(",", ":"))
+    assert not captured.redacted
+    assert CAPTURE.value(value).redacted
+
+
+def test_a_secret_that_the_window_would_cut_in_two_does_not_come_out() -> None:
+    secret = next(iter(SECRETS))
+    for length in range(65536 - 60, 65536 + 1100, 7):
+        text = "x" * (length - 1) + " " + secret + " " + "y: z " * 60_000
+        written = CAPTURE.value(text).text or ""
+        assert "sk-" not in written
+
+
+def test_messages_and_traces_are_redacted() -> None:
+    secret = "AKIA" + "IOSFODNN7EXAMPLE"
+    assert CAPTURE.text(f"denied for {secret}") == "denied for [redacted:aws_access_key]"
+    assert "AKIA" not in CAPTURE.text("line\n" * 40_000 + secret)
+
+
+def test_emails_and_phones_are_opt_in() -> None:
+    capture = Capture(redactor=redactor(patterns=[EMAIL, PHONE]))
+    captured = capture.value({"to": "ada@example.org", "call": "+49 30 1234567", "id": 7})
+    assert captured.text == '{"call":"[redacted:phone]","id":7,"to":"[redacted:email]"}'
+    assert not CAPTURE.value({"to": "ada@example.org", "call": "+49 30 1234567"}).redacted
+
+
+def test_own_patterns_replace_their_secret_group() -> None:
+    own = redactor(patterns=[r"employee (?P<secret>E\d+)", re.compile("Zeus")])
+    assert own.text("employee E123 on Zeus") == (
+        "employee [redacted:custom] on [redacted:custom]",
+        True,
+    )
+    labelled = redactor(patterns=[SecretPattern("project", re.compile("Zeus"))])
+    assert labelled.text("on Zeus") == ("on [redacted:project]", True)
+    assert own.text("token=abc123def")[1]
+
+
+def test_own_denied_names_hold_for_words_of_keys_and_in_texts() -> None:
+    capture = Capture(redactor=redactor(deny_keys=["ssn", "Salary Band"]))
+    value = {"ssn": "078", "customerSsn": "078", "salary_band": "E5", "lesson": 1, "password": "x"}
+    assert json.loads(capture.value(value).text or "") == {
+        "ssn": "[redacted:key_name]",
+        "customerSsn": "[redacted:key_name]",
+        "salary_band": "[redacted:key_name]",
+        "lesson": 1,
+        "password": "[redacted:key_name]",
+    }
+    assert capture.text("ssn=078-05") == "ssn=[redacted:assignment]"
+    assert capture.text("salary band: E5-high") == "salary band: [redacted:assignment]"
+
+
+def test_a_hook_sees_every_string_after_the_built_in_redaction() -> None:
+    seen: list[str] = []
+
+    def hook(text: str) -> str:
+        seen.append(text)
+        return text.replace("Zeus", "Z")
+
+    capture = Capture(redactor=redactor(hooks=[hook]))
+    captured = capture.value({"project Zeus": ["on Zeus", "token=abc123def"]})
+    assert captured.text == '{"project Z":["on Z","token=[redacted:assignment]"]}'
+    assert captured.redacted
+    assert set(seen) == {"project Zeus", "on Zeus", "token=[redacted:assignment]"}
+
+
+@pytest.mark.parametrize("result", [None, 5, ZeroDivisionError("AKIA")])
+def test_a_hook_that_fails_costs_the_string_and_is_counted(
+    result: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    def hook(text: str) -> Any:
+        if "Zeus" not in text:
+            return text
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    reset_capture_errors()
+    capture = Capture(redactor=redactor(hooks=[hook]))
+    with caplog.at_level(logging.WARNING, "trackway"):
+        for _ in range(3):
+            captured = capture.value({"a": "on Zeus", "b": "kept"})
+    assert captured.text == '{"a":"[redacted:hook_failed]","b":"kept"}'
+    assert captured.redacted
+    assert capture_errors() == {"redaction hook": 3}
+    assert len(caplog.records) == 1
+    assert "Zeus" not in caplog.text
+    assert "AKIA" not in caplog.text
+    reset_capture_errors()
+
+
+def test_without_a_redactor_everything_stays() -> None:
+    value = {"password": "hunter2", "note": "token=abc123def"}
+    captured = Capture(redactor=None).value(value)
+    assert json.loads(captured.text or "") == value
+    assert not captured.redacted
+
+
+def test_mistakes_in_a_policy_are_named() -> None:
+    with pytest.raises(ValueError, match="does not compile"):
+        redactor(patterns=["("])
+    with pytest.raises(ValueError, match="expected a collection of names, found the text 'ssn'"):
+        redactor(deny_keys="ssn")
+    with pytest.raises(ValueError, match="expected names with letters or digits, found '--'"):
+        redactor(deny_keys=["--"])
+
+
+def test_the_column_screen_finds_every_text_that_would_change() -> None:
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.compute as pc
+
+    assert DEFAULT_REDACTOR.screen is not None
+    changed = [*SECRETS, *(before for before, _ in CREDENTIALS)]
+    in_json = [json.dumps({"a": [text]}) for text in changed]
+    found = pc.match_substring_regex(pa.array(changed + in_json), DEFAULT_REDACTOR.screen)
+    assert found.to_pylist() == [True] * len(found)
+    plain = pc.match_substring_regex(pa.array(["The order was refunded."]), DEFAULT_REDACTOR.screen)
+    assert plain.to_pylist() == [False]
+    assert redactor(hooks=[str]).screen is None
+    assert redactor(patterns=["a"]).screen is None
