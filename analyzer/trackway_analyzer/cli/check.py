@@ -5,16 +5,7 @@ from __future__ import annotations
 import click
 
 from trackway_analyzer.cli.exit import Exit
-from trackway_analyzer.cli.options import (
-    Command,
-    Reading,
-    json_option,
-    note_losses,
-    note_sessions,
-    reading_options,
-    source_argument,
-    strict_option,
-)
+from trackway_analyzer.cli.options import Command, Reading, notes, source_options, strict_option
 from trackway_analyzer.report.check import PER_RULE, print_report, report_json
 from trackway_analyzer.report.json import line
 from trackway_analyzer.report.terminal import console
@@ -22,12 +13,10 @@ from trackway_analyzer.rules.policy import Policy
 
 
 @click.command(cls=Command)
-@source_argument
 @click.option("--policy", required=True, metavar="FILE", help="The policy file (YAML).")
 @strict_option
 @click.option("--all", "everything", is_flag=True, help="Every finding, however many.")
-@json_option
-@reading_options
+@source_options
 def command(
     source: str, policy: str, strict: bool, everything: bool, as_json: bool, reading: Reading
 ) -> Exit:
@@ -42,6 +31,5 @@ def command(
         click.echo(line(report_json(report)))
     else:
         print_report(report, console(), per_rule=None if everything else PER_RULE)
-    note_losses(trajectories, source)
-    note_sessions(trajectories, reading)
+    notes(trajectories, source, reading)
     return Exit(report.exit_code)

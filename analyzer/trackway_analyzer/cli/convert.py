@@ -12,10 +12,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from trackway_analyzer.cli.options import (
     Command,
     Reading,
-    json_option,
     note_losses,
-    reading_options,
-    source_argument,
+    refuse_unreadable,
+    source_options,
 )
 from trackway_analyzer.read.source import STDIN
 from trackway_analyzer.report.json import line
@@ -23,10 +22,8 @@ from trackway_analyzer.report.terminal import console
 
 
 @click.command(cls=Command)
-@source_argument
+@source_options
 @click.argument("destination", metavar="DST", type=click.Path(path_type=Path))
-@json_option
-@reading_options
 def command(source: str, destination: Path, as_json: bool, reading: Reading) -> None:
     """Write the spans of SRC to DST as canonical Parquet, streaming.
 
@@ -35,7 +32,16 @@ def command(source: str, destination: Path, as_json: bool, reading: Reading) -> 
     """
     target = _target(source, destination)
     trajectories = reading.unread(source)
-    spans = trajectories.to_parquet(target, watch=_progress)
+
+    def watch(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+        empty = True
+        for table in _progress(tables):
+            empty = empty and not len(table)
+            yield table
+        if empty:
+            refuse_unreadable(trajectories, source)
+
+    spans = trajectories.to_parquet(target, watch=watch)
     if as_json:
         click.echo(line({"path": str(target), "spans": spans}))
     else:

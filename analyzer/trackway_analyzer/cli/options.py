@@ -39,7 +39,7 @@ class Reading:
         """Read a path, a URL or `-`. Raises click.ClickException where nothing could be read."""
         trajectories = self.unread(source)
         if not len(trajectories.span_table):
-            _refuse_if_unreadable(trajectories, source)
+            refuse_unreadable(trajectories, source)
         return trajectories
 
     def unread(self, source: str) -> Trajectories:
@@ -95,11 +95,21 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 strict_option = click.option("--strict", is_flag=True, help="Warnings count as violations.")
-source_argument = click.argument("source", metavar="SRC")
 
 
-def _refuse_if_unreadable(trajectories: Trajectories, source: str) -> None:
-    """An empty source is an empty result; one that holds something else is a mistake."""
+def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add SRC, `--json` and the options of `Reading`: `source`, `as_json`, `reading`."""
+    return click.argument("source", metavar="SRC")(json_option(reading_options(function)))
+
+
+def notes(trajectories: Trajectories, source: str, reading: Reading) -> None:
+    """Say on standard error what a person should know of a source beside the answer."""
+    note_losses(trajectories, source)
+    note_sessions(trajectories, reading)
+
+
+def refuse_unreadable(trajectories: Trajectories, source: str) -> None:
+    """Raise where a source without spans holds something else; an empty one is an empty result."""
     for row in trajectories.quarantined.to_pylist():
         if row["reason"] != Reason.EMPTY_FILE:
             what = f"{row['reason']}: {row['detail']}"

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import click
 
-from trackway_analyzer.cli.options import (
-    Command,
-    Reading,
-    json_option,
-    reading_options,
-    source_argument,
-)
+from trackway_analyzer.cli.options import Command, Reading, source_options
 from trackway_analyzer.cli.output import print_rows
 
 
 @click.command(cls=Command)
-@source_argument
-@json_option
-@reading_options
+@source_options
 def command(source: str, as_json: bool, reading: Reading) -> None:
     """Print what was put aside while reading: file, byte offset, reason, what was found."""
     print_rows(reading.unread(source).quarantined, as_json, empty="everything could be read")

@@ -6,15 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from trackway_analyzer.cli.options import (
-    Command,
-    Reading,
-    json_option,
-    note_losses,
-    note_sessions,
-    reading_options,
-    source_argument,
-)
+from trackway_analyzer.cli.options import Command, Reading, notes, source_options
 from trackway_analyzer.report.json import line
 from trackway_analyzer.report.summary import print_stats
 from trackway_analyzer.report.terminal import console
@@ -22,9 +14,7 @@ from trackway_analyzer.summary import tool_table, totals
 
 
 @click.command(cls=Command)
-@source_argument
-@json_option
-@reading_options
+@source_options
 def command(source: str, as_json: bool, reading: Reading) -> None:
     """Print how many runs, steps, calls, tokens and failures there are, and each tool's share."""
     trajectories = reading.open(source)
@@ -33,5 +23,4 @@ def command(source: str, as_json: bool, reading: Reading) -> None:
         click.echo(line(asdict(counted) | {"tools": tools.to_pylist()}))
     else:
         print_stats(counted, tools, console())
-    note_losses(trajectories, source)
-    note_sessions(trajectories, reading)
+    notes(trajectories, source, reading)

@@ -5,25 +5,15 @@ from __future__ import annotations
 import click
 
 from trackway_analyzer.cli import run_name
-from trackway_analyzer.cli.options import (
-    Command,
-    Reading,
-    json_option,
-    note_losses,
-    note_sessions,
-    reading_options,
-    source_argument,
-)
+from trackway_analyzer.cli.options import Command, Reading, notes, source_options
 from trackway_analyzer.report.json import line, trajectory_json
 from trackway_analyzer.report.terminal import console, print_sequences
 
 
 @click.command(cls=Command)
-@source_argument
 @click.option("--run", "run", metavar="ID", help="Only this run: an id, or task=T,trial=3.")
-@json_option
 @click.option("--content", is_flag=True, help="With --json: the messages of model turns too.")
-@reading_options
+@source_options
 def command(source: str, run: str | None, as_json: bool, content: bool, reading: Reading) -> None:
     """Print the steps of each run, one run a line.
 
@@ -40,5 +30,4 @@ def command(source: str, run: str | None, as_json: bool, content: bool, reading:
             click.echo(line(trajectory_json(trajectory, content=content)))
     else:
         print_sequences(chosen, console())
-    note_losses(trajectories, name.source)
-    note_sessions(trajectories, reading)
+    notes(trajectories, name.source, reading)

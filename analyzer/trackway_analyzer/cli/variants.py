@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import click
 
-from trackway_analyzer.cli.options import (
-    Command,
-    Reading,
-    json_option,
-    note_losses,
-    note_sessions,
-    reading_options,
-    source_argument,
-)
+from trackway_analyzer.cli.options import Command, Reading, notes, source_options
 from trackway_analyzer.cli.output import print_rows
 from trackway_analyzer.summary import variant_table
 
 
 @click.command(cls=Command)
-@source_argument
-@json_option
-@reading_options
+@source_options
 def command(source: str, as_json: bool, reading: Reading) -> None:
     """Print the distinct sequences of tools, the most frequent first, each with one run to look at.
 
@@ -28,5 +18,4 @@ def command(source: str, as_json: bool, reading: Reading) -> None:
     """
     trajectories = reading.open(source)
     print_rows(variant_table(trajectories.batch), as_json, empty="this source holds no run")
-    note_losses(trajectories, source)
-    note_sessions(trajectories, reading)
+    notes(trajectories, source, reading)

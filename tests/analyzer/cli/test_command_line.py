@@ -148,6 +148,16 @@ def test_convert_refuses_to_write_into_its_source(call: Call, otlp: Write, tmp_p
     assert not (tmp_path / "all.parquet").exists()
 
 
+def test_convert_of_a_file_without_traces_leaves_what_was_there(call: Call, tmp_path: Path) -> None:
+    source, target = tmp_path / "package.json", tmp_path / "all.parquet"
+    source.write_text('{"name": "left-pad"}')
+    target.write_bytes(b"old")
+    code, _, err = call("convert", source, target)
+    assert code == 4
+    assert f"nothing in {source} could be read" in err
+    assert target.read_bytes() == b"old"
+
+
 def test_variants_gaps_and_stats(call: Call, otlp: Write) -> None:
     path = otlp({HAPPY: [ORDER, REFUND], SECOND: [ORDER, REFUND]})
     code, out, _ = call("variants", path, "--json")
