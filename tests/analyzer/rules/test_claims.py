@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from trackway_analyzer.model import Gap, Trajectory
 from trackway_analyzer.records import trajectory_of
 from trackway_analyzer.rules import Claim, InsufficientEvidenceError, RuleViolationError
