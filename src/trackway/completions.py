@@ -52,6 +52,12 @@ def completion(result: Any) -> Completion:
     return Completion([{"role": "assistant", "parts": [_whole(result)]}])
 
 
+def provider_of(result: Any) -> str | None:
+    """Return the provider whose client made this object; None where its class does not tell."""
+    module = type(result).__module__.partition(".")[0]
+    return module if module in ("openai", "anthropic") else None
+
+
 def _whole(result: Any) -> dict[str, Any]:
     return {"type": "json", "content": result}
 

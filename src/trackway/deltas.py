@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from trackway.completions import provider_of
 from trackway.messages import get
 from trackway.streams import MAX_CHARACTERS, Collector
 
@@ -17,19 +18,22 @@ from trackway.streams import MAX_CHARACTERS, Collector
 class CompletionCollector(Collector):
     """Pieces of one answer, merged as they come: nothing but the merged answer is kept."""
 
-    __slots__ = ("_chat", "_events", "_response")
+    __slots__ = ("_chat", "_events", "_response", "provider")
 
     def __init__(self) -> None:
         super().__init__()
         self._chat: _ChatAnswer | None = None
         self._events: _AnthropicAnswer | None = None
         self._response: Any = None
+        self.provider: str | None = None
+        """Whose client made the pieces, where their class tells."""
 
     def add(self, item: Any) -> None:
         """Merge one piece."""
         if isinstance(item, str):
             super().add(item)
             return
+        self.provider = self.provider or provider_of(item)
         kind = get(item, "type", None)
         if get(item, "choices", None) is not None:
             self.count += 1

@@ -18,7 +18,7 @@ from opentelemetry.trace import SpanKind
 
 from trackway.binding import Binder
 from trackway.capture import Captured
-from trackway.completions import completion
+from trackway.completions import completion, provider_of
 from trackway.deltas import CompletionCollector
 from trackway.messages import get, messages, parts, tool_definition
 from trackway.plans import Args, Kwargs, StepPlan, changed
@@ -88,7 +88,10 @@ class LlmPlan(StepPlan):
         """Return the answer's messages, model, finish reasons and usage."""
         answer = completion(result)
         attributes = {**changed(live), **answer.attributes}
-        provider = self.provider or _provider(result)
+        streamed = live.collector
+        provider = self.provider or provider_of(result)
+        if provider is None and isinstance(streamed, CompletionCollector):
+            provider = streamed.provider
         if provider is not None:
             attributes[GenAI.PROVIDER_NAME] = provider
         captured = live.recorder.capture.value(answer.messages)
@@ -139,8 +142,3 @@ def _digest(captured: Captured) -> str:
     if captured.digest is not None or captured.text is None:
         return captured.digest or ""
     return hashlib.sha256(captured.text.encode("utf-8")).hexdigest()
-
-
-def _provider(result: Any) -> str | None:
-    module = type(result).__module__.partition(".")[0]
-    return module if module in ("openai", "anthropic") else None
