@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Final
 
 from rich.console import Console
@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trackway_analyzer.model import Trajectory
-from trackway_analyzer.report.shorten import one_line
+from trackway_analyzer.report.shorten import cut, one_line
 from trackway_analyzer.report.trajectory import (
     StepLine,
     Tone,
@@ -31,6 +31,9 @@ from trackway_analyzer.summary import sequence_text
 PLAIN_WIDTH: Final = 120
 _UNLIMITED: Final = 100_000
 """Width of a table in a file or a pipe: a cut or folded path is of no use to the next program."""
+_MARGIN: Final = 9
+"""Width of the first column, with the blanks behind it."""
+_PARAGRAPH: Final = 400
 _OTHER_LINES: Final = 8
 """Lines around the steps of a run."""
 
@@ -56,7 +59,7 @@ def print_trajectory(trajectory: Trajectory, to: Console, *, every_step: bool = 
     shown = view.steps
     if to.is_terminal and not every_step:
         shown = fitting(view, to.height)
-    _print(_frame(view, shown, trajectory), to, to.width)
+    _print(_frame(view, shown, trajectory, to.width), to, to.width)
 
 
 def fitting(view: TrajectoryView, height: int) -> tuple[StepLine, ...]:
@@ -122,7 +125,9 @@ def _cell(value: object) -> str:
     return f"{value:,}" if type(value) is int else one_line(str(value))
 
 
-def _frame(view: TrajectoryView, steps: tuple[StepLine, ...], trajectory: Trajectory) -> Table:
+def _frame(
+    view: TrajectoryView, steps: tuple[StepLine, ...], trajectory: Trajectory, width: int
+) -> Table:
     frame = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     frame.add_column(style="dim", no_wrap=True)
     frame.add_column(overflow="ellipsis")
@@ -132,7 +137,7 @@ def _frame(view: TrajectoryView, steps: tuple[StepLine, ...], trajectory: Trajec
     frame.add_row("asked", _paragraph(view.asked))
     frame.add_row("", "")
     for line in steps:
-        _add_step(frame, line)
+        _add_step(frame, line, width - _MARGIN)
     hidden = len(view.steps) - len(steps)
     if hidden:
         frame.add_row("", Text(f"{hidden} model turns are not shown (--all)", style="dim"))
@@ -159,24 +164,33 @@ def _paragraph(text: str | None) -> Text:
     if text is None:
         return Text("not recorded", style="yellow")
     paragraph = Text(text)
-    paragraph.truncate(600, overflow="ellipsis")
+    paragraph.truncate(_PARAGRAPH, overflow="ellipsis")
     return paragraph
 
 
-def _add_step(frame: Table, line: StepLine) -> None:
+def _add_step(frame: Table, line: StepLine, width: int) -> None:
     style = _STYLES[line.tone]
     margin = f"{'∥' if line.parallel else ' '}{line.number:>4}"
     text = Text(line.title, style=style or "bold")
     if line.kind:
         text.append(f" [{line.kind}]", style="dim not bold")
-    if line.call:
-        text.append(f"  {line.call}", style=style or "default not bold")
-    if line.result is not None:
-        text.append(f"  → {line.result}", style=style or "default not bold")
+    for part in _fitted(line.call, line.result, width - len(text)):
+        text.append(part, style=style or "default not bold")
     text.no_wrap = True
     frame.add_row(margin, text)
     for mark in line.marks:
         frame.add_row("", Text(f"  {_sign(mark.tone)} {mark.text}", style=_STYLES[mark.tone]))
+
+
+def _fitted(call: str, result: str | None, width: int) -> Iterator[str]:
+    """Cut a call and its result to one line: each gets half, and what the other leaves over."""
+    before, between = len("  "), len("  → ")
+    room = width - before - (0 if result is None else between)
+    if call:
+        yield f"  {cut(call, max(room - len(result or ''), room // 2))}"
+        room -= min(len(call), max(room - len(result or ""), room // 2))
+    if result is not None:
+        yield f"  → {cut(result, room)}"
 
 
 def _sign(tone: Tone) -> str:

@@ -191,8 +191,8 @@ def _texts(output: JsonValue) -> Iterator[str]:
 
 
 def _result(step: Step) -> str | None:
-    if not step.executed or (step.error_message and isinstance(step.result, NotRecorded)):
-        return None
+    if not step.executed or step.ok is False:
+        return None  # a mark says it
     return value_text(step.result, VALUE_WIDTH)
 
 
@@ -215,8 +215,10 @@ def _marks(step: Step) -> Iterator[Mark]:
 
 
 def _failure(step: Step) -> str:
-    said = [part for part in (step.error_type, step.error_message) if part]
-    return one_line(f"failed: {': '.join(said)}") if said else "failed"
+    said = ": ".join(part for part in (step.error_type, step.error_message) if part)
+    if said:
+        return f"failed: {one_line(said)}"
+    return f"failed: it answered {value_text(step.result, VALUE_WIDTH)}"
 
 
 def _line(text: str | None) -> str | None:

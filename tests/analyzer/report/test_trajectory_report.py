@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from io import StringIO
 from typing import Any
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import NOT_RECORDED, Trajectory
 from trackway_analyzer.report.html import trajectory_html
 from trackway_analyzer.report.json import line, trajectory_json
 from trackway_analyzer.report.shorten import arguments_text, cut, one_line, value_text
-from trackway_analyzer.report.terminal import PLAIN_WIDTH, console, print_sequences, trajectory_text
+from trackway_analyzer.report.terminal import (
+    PLAIN_WIDTH,
+    console,
+    fitting,
+    print_sequences,
+    print_trajectory,
+    trajectory_text,
+)
+from trackway_analyzer.report.trajectory import trajectory_view
 from trackway_analyzer.tables import RUN_SCHEMA, STEP_SCHEMA, table_of
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -241,3 +251,29 @@ def test_shortening() -> None:
 
 def test_text_is_as_wide_as_asked(refund: Trajectory) -> None:
     assert max(len(line) for line in trajectory_text(refund, width=60).splitlines()) <= 60
+
+
+def test_a_run_longer_than_the_window_is_shown_without_its_plain_model_turns() -> None:
+    turns = 30
+    run = trajectory(
+        {
+            "operation": ["llm", "tool"] * turns,
+            "tool": [None, "look"] * turns,
+            "ok": [None, True] * (turns - 1) + [None, False],
+        }
+    )
+    view = trajectory_view(run)
+    assert fitting(view, height=200) == view.steps
+    shown = fitting(view, height=40)
+    assert [line.number for line in shown] == list(range(2, 2 * turns + 1, 2))
+    assert len(str(run).splitlines()) > 2 * turns
+
+
+def test_colour_on_a_terminal_only(refund: Trajectory) -> None:
+    def printed(**options: Any) -> str:
+        to = Console(file=StringIO(), width=100, highlight=False, markup=False, **options)
+        print_trajectory(refund, to)
+        return to.file.getvalue()  # type: ignore[attr-defined]
+
+    assert "\x1b[" in printed(force_terminal=True, color_system="standard")
+    assert "\x1b" not in printed()
