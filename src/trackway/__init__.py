@@ -4,7 +4,7 @@
 `step(...)` blocks. Everything here is public; everything else is not.
 """
 
-from trackway.blocks import run, step
+from trackway.blocks import requested, run, step
 from trackway.capture import Limits, capture_errors, redactor
 from trackway.configure import configure, flush, shutdown
 from trackway.decorators import agent, llm, retriever, tool
@@ -44,6 +44,7 @@ __all__ = [
     "llm",
     "outcome",
     "redactor",
+    "requested",
     "resume",
     "retriever",
     "run",

@@ -11,7 +11,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import Token
 from datetime import datetime
 from types import TracebackType
@@ -27,9 +28,9 @@ from trackway.decorators import checked_kind
 from trackway.driving import Opened, detach
 from trackway.plans import StepPlan, ToolPlan
 from trackway.recording import Recorder, active, put, put_text
-from trackway.run import Run, new_identity
+from trackway.run import REQUESTED, Run, new_identity
 from trackway.schema import SCHEMA_VERSION, GenAI, Trackway
-from trackway.spans import NOTHING, Live, Plan
+from trackway.spans import NO_RESULT, NOTHING, Live, Plan
 from trackway.unrecorded import Unrecorded
 
 
@@ -57,7 +58,7 @@ class _Block:
         if live is None:
             return
         if error is None:
-            live.finish(None)
+            live.finish(NO_RESULT)
         else:
             live.fail(error)
 
@@ -179,6 +180,19 @@ class _WaitPlan(StepPlan):
         return self.begin(recorder, context, place, recorder.capture.arguments(kwargs), attributes)
 
 
+@contextmanager
+def requested(call_id: str) -> Iterator[None]:
+    """Run a tool for a request of the model: the next tool call inside carries the request's id.
+
+    `with trackway.requested(call.id): result = TOOLS[call.function.name](**arguments)`
+    """
+    token = otel_context.attach(otel_context.set_value(REQUESTED, call_id))
+    try:
+        yield
+    finally:
+        detach(token)
+
+
 class Step:
     """The step of a `with step(...)` block."""
 
@@ -187,7 +201,7 @@ class Step:
     def __init__(self, index: int | None) -> None:
         self.index = index
         """The step's place on the run's logical clock; None where nothing records it."""
-        self._result: Any = None
+        self._result: Any = NO_RESULT
 
     def result(self, value: Any) -> None:
         """Say what the step gave; recorded when the block ends."""

@@ -16,14 +16,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from opentelemetry.context import Context
+from opentelemetry.context import Context, set_value
 from opentelemetry.trace import SpanKind
 
 from trackway.binding import Binder
 from trackway.capture import Captured, entity_refs
 from trackway.driving import Opened
 from trackway.recording import Recorder, put, put_text
-from trackway.run import FIRST, Attempt, Run, new_identity
+from trackway.run import FIRST, REQUESTED, Attempt, Run, new_identity
 from trackway.schema import SCHEMA_VERSION, GenAI, StepKind, Trackway
 from trackway.spans import NOTHING, Live, Plan
 from trackway.unrecorded import Unrecorded
@@ -35,7 +35,6 @@ Kwargs = dict[str, Any]
 class StepPlan(Plan):
     """A span that takes the logical clock."""
 
-    is_step = True
     operation_name: str
     span_kind = SpanKind.INTERNAL
     input_key: str
@@ -67,7 +66,8 @@ class StepPlan(Plan):
             attributes[Trackway.STEP_INDEX] = step = run.tick()
             attempt = FIRST
             if operation_id is not None or run.has_failures:
-                attempt = run.attempt(self.key(attributes), operation_id)
+                key = self.key(attributes) if operation_id is None else self.span_name
+                attempt = run.attempt(key, operation_id)
                 operation_id = attempt.operation_id
             attributes[Trackway.STEP_ATTEMPT] = attempt.number
             if operation_id is None and self.makes_operation_ids:
@@ -79,6 +79,12 @@ class StepPlan(Plan):
         return live.start(span_name or self.span_name, context, self.span_kind, attributes)
 
     makes_operation_ids = False
+    operation_id: str | Callable[[dict[str, Any]], object] | None = None
+
+    def failed(self, live: Live) -> None:
+        """Remember the failure, so that a repetition is the next attempt; declared ids tell it."""
+        if live.run is not None and self.operation_id is None:
+            live.run.failed(self.key(live.attributes), live.attempt)
 
     def key(self, attributes: Mapping[str, Any]) -> object:
         """Calls of one operation have name and input in common, or its hash."""
@@ -149,6 +155,11 @@ class ToolPlan(StepPlan):
         captured = recorder.capture.arguments(arguments, self.exempt)
         inherited = NOTHING if place is None else place.inherited
         attributes = {**inherited, **self.static}
+        call_id = context.get(REQUESTED)
+        if call_id is not None:
+            attributes[GenAI.TOOL_CALL_ID] = call_id
+            # What the tool calls in its turn, the model did not request.
+            context = set_value(REQUESTED, None, context)
         refs: list[str] = []
         if self.entity:
             refs = [
@@ -187,8 +198,8 @@ class ToolPlan(StepPlan):
                 live.lost("success", error)
             else:
                 attributes[Trackway.STEP_OK] = ok
-                if not ok and live.run is not None:
-                    live.run.failed(live.key, live.attempt)
+                if not ok:
+                    self.failed(live)
         return attributes
 
     def error_attributes(self, live: Live) -> dict[str, Any]:  # noqa: ARG002

@@ -28,6 +28,8 @@ from trackway.recording import active, put, put_text
 from trackway.schema import GenAI, Trackway
 
 PLACE: Final = "trackway.place"
+REQUESTED: Final = "trackway.requested"
+"""Context key of the call id under which the model requested the tool call to come."""
 _MAX_OPEN_FAILURES: Final = 1024
 
 

@@ -27,6 +27,8 @@ from trackway.schema import GenAI, Trackway
 from trackway.streams import Collector
 
 NOTHING: Final[Mapping[str, Any]] = {}
+NO_RESULT: Final = object()
+"""A block ended and gave nothing, which is not a result of None."""
 _ENDED: Final = Context()
 
 
@@ -68,11 +70,6 @@ class Live:
             self.span.set_attribute(Trackway.TRUNCATED, names)
         return False
 
-    @property
-    def key(self) -> object:
-        """What a repetition of this call has in common with it."""
-        return self.plan.key(self.attributes)
-
     def start(self, name: str, parent: Context, kind: SpanKind, attributes: dict[str, Any]) -> Live:
         """Start the span with all of its attributes in one go."""
         self.attributes = attributes
@@ -88,7 +85,7 @@ class Live:
             return
         self.done = True
         try:
-            if self.span.is_recording():
+            if self.span.is_recording() and result is not NO_RESULT:
                 attributes = self.plan.result_attributes(self, result)
                 self._describe_stream(attributes)
                 self.span.set_attributes(attributes)
@@ -169,8 +166,7 @@ class Live:
         return None if self.collector is None else self.collector.result()
 
     def _record_error(self, error: BaseException) -> None:
-        if self.run is not None and self.plan.is_step:
-            self.run.failed(self.key, self.attempt)
+        self.plan.failed(self)
         if not self.span.is_recording():
             return
         text = self.recorder.capture.text
@@ -202,7 +198,6 @@ class Live:
 class Plan:
     """What the spans of one decorated function look like: decided once, at decoration."""
 
-    is_step: ClassVar[bool] = False
     opens_runs: ClassVar[bool] = False
     """Whether a call outside any run, or after the run's end, opens a run of its own."""
     takes_iterators: ClassVar[bool] = False
@@ -242,9 +237,8 @@ class Plan:
         """Return the attributes of a result."""
         raise NotImplementedError
 
-    def key(self, attributes: Mapping[str, Any]) -> object:  # noqa: ARG002
-        """Return what the calls of one operation have in common."""
-        return self.name
+    def failed(self, live: Live) -> None:
+        """Take note that the call failed."""
 
     def error_attributes(self, live: Live) -> dict[str, Any]:  # noqa: ARG002
         """Return the attributes that an error adds to `error.type`."""

@@ -1,0 +1,262 @@
+"""What a tool call says of itself: kind, alias, entities, success, operation, attempt."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.trace import StatusCode
+
+import trackway
+from trackway.schema import GenAI, Trackway
+
+
+def test_the_record_s_name_and_the_model_s_name(recorded: Any) -> None:
+    @trackway.tool("refund_api.create", kind="mutate", alias="refund_create")
+    def refund(order_id: str) -> None: ...
+
+    refund("A9128")
+    attributes = recorded.tool("refund_api.create").attributes
+    assert attributes[GenAI.OPERATION_NAME] == "execute_tool"
+    assert attributes[GenAI.TOOL_NAME] == "refund_api.create"
+    assert attributes[GenAI.TOOL_TYPE] == "function"
+    assert attributes[Trackway.TOOL_ALIAS] == "refund_create"
+    assert attributes[Trackway.STEP_KIND] == "mutate"
+
+
+def test_a_bare_tool_claims_no_kind_and_no_success(recorded: Any) -> None:
+    @trackway.tool
+    def lookup(order_id: str) -> dict[str, Any]:
+        return {"status": "failed"}
+
+    lookup("A9128")
+    attributes = recorded.tool("lookup").attributes
+    assert Trackway.STEP_KIND not in attributes
+    assert Trackway.STEP_OK not in attributes
+    assert Trackway.ENTITY_REFS not in attributes
+    assert Trackway.OPERATION_ID not in attributes
+    assert recorded.tool("lookup").status.status_code is StatusCode.UNSET
+
+
+def test_entities_of_arguments_and_results(recorded: Any) -> None:
+    @trackway.tool(kind="lookup", returns="orders[*].id", entity="customer", entity_type="order")
+    def orders_of(customer: int) -> dict[str, Any]:
+        return {"orders": [{"id": "A1"}, {"id": "A2"}]}
+
+    orders_of(7)
+    refs = recorded.tool("orders_of").attributes[Trackway.ENTITY_REFS]
+    assert refs == ("order:7", "order:A1", "order:A2")
+
+
+def test_an_entity_argument_survives_pattern_redaction(recorded: Any) -> None:
+    card_like, card = "4111111111111111", "4012888888881881"
+
+    @trackway.tool(entity="order_id", entity_type="order")
+    def lookup(order_id: str, note: str) -> None: ...
+
+    lookup(card_like, card)
+    arguments = recorded.arguments("lookup")
+    assert arguments["order_id"] == card_like
+    assert card not in arguments["note"]
+    assert recorded.tool("lookup").attributes[Trackway.ENTITY_REFS] == (f"order:{card_like}",)
+
+
+def test_a_call_that_raised_keeps_the_entities_of_its_arguments(recorded: Any) -> None:
+    @trackway.tool(entity="order_id", entity_type="order", returns="id")
+    def lookup(order_id: str) -> None:
+        raise LookupError
+
+    with contextlib.suppress(LookupError):
+        lookup("A1")
+    assert recorded.tool("lookup").attributes[Trackway.ENTITY_REFS] == ("order:A1",)
+
+
+@pytest.mark.parametrize(("status", "ok"), [("succeeded", True), ("failed", False)])
+def test_a_declared_success_predicate_decides(recorded: Any, status: str, ok: bool) -> None:
+    @trackway.tool(success=lambda result: result["status"] == "succeeded")
+    def refund() -> dict[str, str]:
+        return {"status": status}
+
+    refund()
+    assert recorded.tool("refund").attributes[Trackway.STEP_OK] is ok
+    assert recorded.tool("refund").status.status_code is StatusCode.UNSET
+
+
+def test_a_predicate_that_raises_decides_nothing(recorded: Any) -> None:
+    @trackway.tool(success=lambda result: result["missing"])
+    def refund() -> dict[str, str]:
+        return {}
+
+    assert refund() == {}
+    attributes = recorded.tool("refund").attributes
+    assert Trackway.STEP_OK not in attributes
+    assert attributes[Trackway.CAPTURE_ERROR] == "success: KeyError"
+
+
+def attempts(recorded: Any, name: str) -> list[tuple[int, str | None]]:
+    spans = [span.attributes for span in recorded.named(f"execute_tool {name}")]
+    ids: dict[str, str] = {}
+    return [
+        (
+            a[Trackway.STEP_ATTEMPT],
+            ids.setdefault(a[Trackway.OPERATION_ID], f"op{len(ids) + 1}")
+            if Trackway.OPERATION_ID in a
+            else None,
+        )
+        for a in spans
+    ]
+
+
+def test_a_declared_operation_id_is_kept_across_retries(recorded: Any) -> None:
+    @trackway.tool(kind="mutate", operation_id="key")
+    def refund(key: str, amount: float) -> None: ...
+
+    with trackway.run("t"):
+        refund("a", 1)
+        refund("a", 2)
+        refund("b", 1)
+    assert attempts(recorded, "refund") == [(1, "op1"), (2, "op1"), (1, "op2")]
+    assert recorded.named("execute_tool refund")[0].attributes[Trackway.OPERATION_ID] == "a"
+
+
+def test_an_operation_id_may_be_computed(recorded: Any) -> None:
+    @trackway.tool(operation_id=lambda arguments: f"{arguments['order']}/{arguments['line']}")
+    def refund(order: str, line: int) -> None: ...
+
+    refund("A1", 2)
+    assert recorded.tool("refund").attributes[Trackway.OPERATION_ID] == "A1/2"
+
+
+def test_a_repetition_after_a_failure_is_the_next_attempt(recorded: Any) -> None:
+    answers = iter([TimeoutError(), TimeoutError(), "paid", "paid"])
+
+    @trackway.tool(kind="mutate")
+    def refund(order_id: str) -> str:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    with trackway.run("t"):
+        for _ in range(2):
+            with contextlib.suppress(TimeoutError):
+                refund("A1")
+        refund("A1")
+        refund("A1")
+    assert attempts(recorded, "refund") == [(1, "op1"), (2, "op1"), (3, "op1"), (1, "op2")]
+
+
+def test_a_repetition_after_a_declared_failure_is_the_next_attempt_too(recorded: Any) -> None:
+    answers = iter(["declined", "paid"])
+
+    @trackway.tool(kind="mutate", success=lambda result: result == "paid")
+    def refund(order_id: str) -> str:
+        return next(answers)
+
+    with trackway.run("t"):
+        refund("A1")
+        refund("A1")
+    assert attempts(recorded, "refund") == [(1, "op1"), (2, "op1")]
+
+
+def test_another_input_or_another_run_is_another_operation(recorded: Any) -> None:
+    @trackway.tool(kind="mutate")
+    def refund(order_id: str) -> None:
+        raise TimeoutError
+
+    for task in ("one", "two"):
+        with trackway.run(task):
+            for order in ("A1", "A2"):
+                with contextlib.suppress(TimeoutError):
+                    refund(order)
+    found = attempts(recorded, "refund")
+    assert found == [(1, "op1"), (1, "op2"), (1, "op3"), (1, "op4")]
+
+
+def test_retries_are_seen_with_content_off(recorded: Any) -> None:
+    trackway.configure(export=SimpleSpanProcessor(recorded.exporter), capture_content=False)
+
+    @trackway.tool
+    def lookup(order_id: str) -> int | None:
+        run = trackway.current_run()
+        assert run is not None
+        if run.last_step == 1:
+            raise TimeoutError
+        return run.last_step
+
+    with trackway.run("t") as run:
+        with contextlib.suppress(TimeoutError):
+            lookup("A1")
+        assert run.has_failures
+        lookup("A1")
+        assert not run.has_failures
+
+
+def test_a_step_block_records_like_a_tool(recorded: Any) -> None:
+    with trackway.run("t"):
+        with trackway.step("charge", kind="mutate", amount=4) as step:
+            step.result({"paid": True})
+        with trackway.step("think"):
+            pass
+    attributes = recorded.tool("charge").attributes
+    assert step.index == 1
+    assert attributes[Trackway.STEP_INDEX] == 1
+    assert attributes[Trackway.STEP_KIND] == "mutate"
+    assert recorded.arguments("charge") == {"amount": 4}
+    assert recorded.result("charge") == {"paid": True}
+    assert recorded.tool("think").attributes[Trackway.STEP_KIND] == "other"
+    assert recorded.tool("think").attributes[Trackway.STEP_INDEX] == 2
+
+
+def test_a_step_block_that_gave_nothing_has_no_result(recorded: Any) -> None:
+    with trackway.step("think"):
+        pass
+    assert GenAI.TOOL_CALL_RESULT not in recorded.tool("think").attributes
+
+
+def test_an_error_leaves_a_step_block_recorded_and_unchanged(recorded: Any) -> None:
+    with pytest.raises(KeyError), trackway.step("charge"):
+        raise KeyError("x")
+    assert recorded.tool("charge").attributes[GenAI.ERROR_TYPE] == "KeyError"
+
+
+def test_a_wait_is_a_step_of_its_own(recorded: Any) -> None:
+    with trackway.run("t"), trackway.step("approval", kind="wait", owner="alice"):
+        trackway.wait("alice", reason="amount over limit")
+    span = recorded.one("wait approval")
+    assert span.attributes[GenAI.OPERATION_NAME] == "wait"
+    assert span.attributes[Trackway.STEP_INDEX] == 1
+    assert [event.name for event in span.events] == ["trackway.wait"]
+
+
+def test_an_unknown_kind_of_step_is_refused() -> None:
+    with pytest.raises(ValueError, match="found 'writes'"):
+        trackway.step("charge", kind="writes")
+
+
+def test_the_id_of_the_model_s_request_joins_the_call(recorded: Any) -> None:
+    @trackway.tool
+    def lookup(order_id: str) -> None: ...
+
+    with trackway.requested("call_1"):
+        lookup("A1")
+    lookup("A1")
+    first, second = recorded.named("execute_tool lookup")
+    assert first.attributes[GenAI.TOOL_CALL_ID] == "call_1"
+    assert GenAI.TOOL_CALL_ID not in second.attributes
+
+
+def test_a_tool_within_a_requested_tool_was_not_requested(recorded: Any) -> None:
+    @trackway.tool
+    def inner() -> None: ...
+
+    @trackway.tool
+    def outer() -> None:
+        inner()
+
+    with trackway.requested("call_1"):
+        outer()
+    assert GenAI.TOOL_CALL_ID not in recorded.tool("inner").attributes
+    assert recorded.tool("outer").attributes[GenAI.TOOL_CALL_ID] == "call_1"
