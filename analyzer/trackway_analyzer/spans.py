@@ -106,38 +106,46 @@ TYPED: Final = tuple(
 
 
 class SpanRows:
-    """Spans on their way into a span table, column by column."""
+    """Spans on their way into a span table."""
 
     def __init__(self) -> None:
-        self._columns: dict[str, list[Any]] = {name: [] for name in SPAN_SCHEMA.names}
+        self._spans: list[RawSpan] = []
+        self._typed: list[Mapping[str, Any]] = []
+        self._attributes: list[str] = []
         self.bytes = 0
         """Roughly what the rows weigh: length of their attribute texts."""
 
     def __len__(self) -> int:
-        return len(self._columns["trace_id"])
+        return len(self._spans)
 
     def add(self, span: RawSpan, typed: Mapping[str, Any], attributes: Attributes) -> None:
         """Append a span with its typed columns; `attributes`: what is stored beside them."""
-        columns, origin = self._columns, span.origin
-        for name in CARRIED:
-            columns[name].append(getattr(span, name))
-        for name in TYPED:
-            columns[name].append(typed.get(name))
-        columns["service"].append(origin.service)
-        columns["scope"].append(origin.scope)
-        columns["scope_version"].append(origin.scope_version)
-        columns["resource"].append(origin.resource_text)
         text = compact(attributes)
+        self._spans.append(span)
+        self._typed.append(typed)
+        self._attributes.append(text)
         self.bytes += len(text)
-        columns["attributes"].append(text)
-        columns["events"].append([_event_row(event) for event in span.events] or None)
-        columns["links"].append([_link_row(link) for link in span.links] or None)
-        version = span.attributes.get(Trackway.SCHEMA_VERSION)
-        columns["schema_version"].append(version if isinstance(version, str) else SCHEMA_VERSION)
 
     def table(self) -> pa.Table:
         """Return the span table of what was added."""
-        return table_of(SPAN_SCHEMA, self._columns, len(self))
+        spans, typed = self._spans, self._typed
+        fields = dict(zip(RawSpan._fields, zip(*spans, strict=True), strict=True)) if spans else {}
+        columns: dict[str, Any] = {name: fields.get(name, ()) for name in CARRIED}
+        columns |= {name: [row.get(name) for row in typed] for name in TYPED}
+        columns["service"] = [span.origin.service for span in spans]
+        columns["scope"] = [span.origin.scope for span in spans]
+        columns["scope_version"] = [span.origin.scope_version for span in spans]
+        columns["resource"] = [span.origin.resource_text for span in spans]
+        columns["attributes"] = self._attributes
+        columns["events"] = [list(map(_event_row, span.events)) or None for span in spans]
+        columns["links"] = [list(map(_link_row, span.links)) or None for span in spans]
+        columns["schema_version"] = [_version(span) for span in spans]
+        return table_of(SPAN_SCHEMA, columns, len(spans))
+
+
+def _version(span: RawSpan) -> str:
+    version = span.attributes.get(Trackway.SCHEMA_VERSION)
+    return version if isinstance(version, str) else SCHEMA_VERSION
 
 
 def _event_row(event: RawEvent) -> tuple[str, int | None, str]:

@@ -9,26 +9,25 @@ A span that no dialect knows keeps all its attributes, has operation `other` and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from trackway_analyzer.dialects.adk import ADK
 from trackway_analyzer.dialects.common import COMMON
-from trackway_analyzer.dialects.dialect import Dialect, Fields, Marks, read_span
+from trackway_analyzer.dialects.dialect import Dialect, Fields, Marks
 from trackway_analyzer.dialects.langfuse import LANGFUSE
 from trackway_analyzer.dialects.langsmith import LANGSMITH
 from trackway_analyzer.dialects.logfire import LOGFIRE
 from trackway_analyzer.dialects.mcp import MCP
 from trackway_analyzer.dialects.mlflow import MLFLOW
-from trackway_analyzer.dialects.native import NATIVE, native_columns
+from trackway_analyzer.dialects.native import NATIVE
 from trackway_analyzer.dialects.openinference import OPENINFERENCE
 from trackway_analyzer.dialects.openllmetry import OPENLLMETRY
 from trackway_analyzer.dialects.otel_genai import OTEL_GENAI
 from trackway_analyzer.dialects.pydantic_ai import PYDANTIC_AI
+from trackway_analyzer.dialects.span_reader import SpanReader
 from trackway_analyzer.dialects.strands import STRANDS
 from trackway_analyzer.dialects.vercel import VERCEL
-from trackway_analyzer.spans import Attributes, RawSpan
 
 KNOWN: Final[tuple[Dialect, ...]] = (
     NATIVE,
@@ -59,22 +58,18 @@ def named(name: str) -> Dialect:
     raise ValueError(f"no dialect {name!r}; known: {', '.join(d.name for d in KNOWN)}")
 
 
-def order(forced: str | None) -> Sequence[Dialect]:
-    """Return the dialects in the order they are tried; a forced one comes first and knows all."""
+def span_reader(forced: str | None = None) -> SpanReader:
+    """Return what reads spans. A forced dialect comes first and is taken to know every span.
+
+    Raises ValueError for a name that is not known.
+    """
     if forced is None:
-        return KNOWN
+        return SpanReader(KNOWN, COMMON, UNKNOWN)
     first = named(forced)
     others = (dialect for dialect in KNOWN if dialect is not first)
-    return (first if first is NATIVE else replace(first, marks=Marks(all=True)), *others)
-
-
-def typed_columns(
-    span: RawSpan, dialects: Sequence[Dialect] = KNOWN
-) -> tuple[dict[str, Any], Attributes]:
-    """Return a span's typed columns and the attributes to store beside them."""
-    if dialects[0] is NATIVE and NATIVE.marks.fit(span):
-        return native_columns(span)
-    return read_span(span, dialects, COMMON, UNKNOWN), span.attributes
+    if first is not NATIVE:
+        first = replace(first, marks=Marks(all=True))
+    return SpanReader((first, *others), COMMON, UNKNOWN)
 
 
 __all__ = [
@@ -84,7 +79,7 @@ __all__ = [
     "Dialect",
     "Fields",
     "Marks",
+    "SpanReader",
     "named",
-    "order",
-    "typed_columns",
+    "span_reader",
 ]

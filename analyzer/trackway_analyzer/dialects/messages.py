@@ -5,45 +5,27 @@
         {"type": "tool_call", "id": "call_1", "name": "weather", "arguments": {"city": "Paris"}},
         {"type": "tool_call_response", "id": "call_1", "response": {"t": 14}}]}
 
-1. Taken: GenAI parts, OpenAI chat messages and Responses items, Anthropic, Bedrock, Gemini and
-   Vercel blocks, LangChain messages, choices and generations, each alone, in lists, or under
-   `messages`.
+1. Messages stand alone, in lists of any depth, or under `messages`, `choices`, `generations` and
+   the like; `message_forms` reads the single one.
 2. Neighbours of the roles `assistant` or `tool` are one message: some write one for each call.
-   Roles are `system`, `user`, `assistant`, `tool`, or what was written; a message of tool responses
-   alone has the role `tool`.
-3. `arguments` is an object where its text parses as one, else the text. A response is unwrapped
-   like a tool's result; `name` and `is_error` are there where the message says them.
-4. Empty texts are left out; parts of other types are kept as they are.
+3. A dialogue comes again with every turn, longer by what was said since: only that is read, and a
+   message that was read before is not read again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
-from trackway_analyzer.dialects.parts import (
-    Part,
-    call_ids,
-    call_part,
-    holds_results,
-    parts_of,
-    response_part,
-    text_part,
-)
+import orjson
+
+from trackway_analyzer.dialects.message_forms import Message, assembled, read_message
+from trackway_analyzer.dialects.parts import Part, parts_of, text_part
 from trackway_analyzer.dialects.values import json_of
 from trackway_analyzer.json_text import compact
 from trackway_analyzer.model import JsonValue
 
-Message = dict[str, JsonValue]
-
-_ROLES: Final = {
-    "human": "user",
-    "ai": "assistant",
-    "model": "assistant",
-    "AIMessageChunk": "assistant",
-    "function": "tool",
-    "developer": "system",
-}
 _LISTS: Final = (
     "messages",
     "message",
@@ -60,26 +42,86 @@ _MERGED: Final = ("assistant", "tool")
 _MAX_NESTING: Final = 6
 
 
-def canonical_messages(value: JsonValue, role: str) -> list[Message] | None:
-    """Return messages in the one form; None where the value holds none.
+class _Read(NamedTuple):
+    """A message that was read, with its parts as JSON, comma-separated."""
 
-    `role` is the role of what does not name one.
+    role: str
+    parts: list[Part]
+    text: str
+
+
+class _Dialogue(NamedTuple):
+    """Messages in the one form, so that more can be put after them."""
+
+    source: str
+    """The JSON list that was read."""
+    closed: tuple[str, ...]
+    """JSON of each message but the last."""
+    open: tuple[_Read, ...]
+    """What the last message is made of."""
+
+    @property
+    def text(self) -> str:
+        return f"[{','.join((*self.closed, _text_of(self.open)))}]"
+
+
+def messages_text(value: JsonValue, role: str) -> str | None:
+    """Return messages in the one form as a JSON list; None where the value holds none.
+
+    `role` is the role of what does not name one. Raises UnencodableError.
     """
-    value = json_of(value)
-    if isinstance(value, str):
-        return [{"role": role, "parts": [text_part(value)]}] if value else None
-    if isinstance(value, dict) and isinstance(value.get("prompts"), list):
-        value = value["prompts"]
-    if isinstance(value, list) and all(item and isinstance(item, str) for item in value):
-        value = [{"role": role, "content": item} for item in value]
-    found: list[Message] = []
-    for message in _walk(value, role, 0):
-        last = found[-1] if found else None
-        if last is not None and last["role"] == message["role"] in _MERGED:
-            last["parts"] += message["parts"]
-        else:
-            found.append(message)
-    return found or None
+    if isinstance(value, str) and value.startswith("["):
+        dialogue = _dialogue(value, role)
+        return None if dialogue is None else dialogue.text
+    read = list(_messages(value, role))
+    return _continued(_Dialogue("", (), ()), "", read).text if read else None
+
+
+_DIALOGUES: Final[dict[tuple[str, str], deque[_Dialogue]]] = {}
+_MAX_DIALOGUES: Final = 256
+_MAX_SOURCE: Final = 1_000_000
+_HEAD: Final = 256
+
+
+def _dialogue(source: str, role: str) -> _Dialogue | None:
+    """Read a JSON list of messages, from where one that it continues was read to."""
+    key = (role, source[:_HEAD])
+    earlier = _DIALOGUES.get(key)
+    if earlier is None:
+        if len(_DIALOGUES) >= _MAX_DIALOGUES:
+            _DIALOGUES.clear()
+        earlier = _DIALOGUES[key] = deque(maxlen=8)
+    found = None
+    for known in reversed(earlier):
+        if known.source == source:
+            return known
+        end = len(known.source) - 1
+        if source.startswith(known.source[:end]) and source[end : end + 1] == ",":
+            read = list(_messages(f"[{source[end + 1 :]}", role))
+            found = _continued(known, source, read)
+            break
+    if found is None:
+        read = list(_messages(source, role))
+        found = _continued(_Dialogue("", (), ()), source, read) if read else None
+    if found is not None and source.endswith("]") and len(source) <= _MAX_SOURCE:
+        earlier.append(found)
+    return found
+
+
+def _continued(known: _Dialogue, source: str, read: list[_Read]) -> _Dialogue:
+    closed, last = list(known.closed), list(known.open)
+    for message in read:
+        if last and not (last[0].role == message.role in _MERGED):
+            closed.append(_text_of(last))
+            last = []
+        last.append(message)
+    return _Dialogue(source, tuple(closed), tuple(last))
+
+
+def canonical_messages(value: JsonValue, role: str) -> list[dict[str, JsonValue]] | None:
+    """Return what `messages_text` writes, as a value."""
+    text = messages_text(value, role)
+    return None if text is None else orjson.loads(text)
 
 
 def plain_text(value: JsonValue, role: str) -> str | None:
@@ -96,41 +138,85 @@ def plain_text(value: JsonValue, role: str) -> str | None:
     messages = list(_walk(value, role, 0))
     if not messages:
         return compact(value)
-    texts = [text for message in messages if (text := message_text(message, role))]
-    return texts[-1] if texts else None
+    texts = [_said(message) for message in messages if message.role == role]
+    return next((text for text in reversed(texts) if text), None)
 
 
-def message_text(message: Message, role: str) -> str | None:
-    """Return the text of a message of this role; None where it has another role or no text."""
-    if message["role"] != role:
-        return None
-    texts = [part["content"] for part in message["parts"] if part.get("type") == "text"]
-    return "\n".join(texts) or None
+def _said(message: _Read) -> str:
+    return "\n".join(part["content"] for part in message.parts if part.get("type") == "text")
 
 
-def _walk(value: JsonValue, role: str, depth: int) -> Iterator[Message]:
+def _messages(value: JsonValue, role: str) -> Iterator[_Read]:
+    value = json_of(value)
+    if isinstance(value, str):
+        if value:
+            yield _rendered(Message(role, [text_part(value)]))
+        return
+    if isinstance(value, dict) and isinstance(value.get("prompts"), list):
+        value = value["prompts"]
+    if isinstance(value, list) and all(item and isinstance(item, str) for item in value):
+        value = [{"role": role, "content": item} for item in value]
+    yield from _walk(value, role, 0)
+
+
+def _text_of(group: Sequence[_Read]) -> str:
+    parts = ",".join(message.text for message in group if message.text)
+    return f'{{"role":{compact(group[0].role)},"parts":[{parts}]}}'
+
+
+def _rendered(message: Message) -> _Read:
+    return _Read(message.role, message.parts, compact(message.parts)[1:-1])
+
+
+def _walk(value: JsonValue, role: str, depth: int) -> Iterator[_Read]:
     if depth > _MAX_NESTING:
         return
-    if isinstance(value, list):
+    if isinstance(value, dict):
+        yield from map(_rendered, _of_object(value, role, depth))
+    elif isinstance(value, list):
         for item in value:
-            yield from _walk(item, role, depth + 1)
-        return
-    if not isinstance(value, dict):
-        return
-    message = _message(value, role)
+            if isinstance(item, dict):
+                yield from _known(item, role, depth)
+            else:
+                yield from _walk(item, role, depth + 1)
+
+
+_KNOWN: Final[dict[tuple[str, bytes], tuple[_Read, ...]]] = {}
+_MAX_KNOWN: Final = 4096
+_MAX_KEY: Final = 8192
+
+
+def _known(item: dict[str, Any], role: str, depth: int) -> Iterable[_Read]:
+    """As `_walk`, for an object that is likely to come again."""
+    try:
+        key = (role, orjson.dumps(item))
+    except TypeError:
+        return map(_rendered, _of_object(item, role, depth))
+    found = _KNOWN.get(key)
+    if found is None:
+        found = tuple(map(_rendered, _of_object(item, role, depth)))
+        if len(key[1]) <= _MAX_KEY:
+            if len(_KNOWN) >= _MAX_KNOWN:
+                _KNOWN.clear()
+            _KNOWN[key] = found
+    return found
+
+
+def _of_object(value: dict[str, Any], role: str, depth: int) -> Iterator[Message]:
+    message = read_message(value, role)
     if message is not None:
         yield message
         return
     instruction = value.get("system") or _down(value, "config", "system_instruction")
     if isinstance(instruction, str) and instruction:
-        yield _assembled("system", [text_part(instruction)])
+        yield assembled("system", [text_part(instruction)])
     if isinstance(value.get("prompt"), str):
-        yield _assembled(role, list(parts_of([value["prompt"]])))
+        yield assembled(role, list(parts_of([value["prompt"]])))
         return
     for name in _LISTS:
         inner = value.get(name)
         if isinstance(inner, list | dict):
-            yield from _walk(inner, role, depth + 1)
+            yield from (Message(read.role, read.parts) for read in _walk(inner, role, depth + 1))
             return
 
 
@@ -138,101 +224,3 @@ def _down(value: JsonValue, *names: str) -> JsonValue:
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value
-
-
-def _message(item: dict[str, Any], role: str) -> Message | None:
-    """Read one message of any form; None where the object is none."""
-    inner = _langchain(item)
-    if inner is not None:
-        item = inner
-    kind = item.get("type")
-    if kind == "function_call":
-        return _assembled("assistant", [call_part(item.get("call_id") or item.get("id"), item)])
-    if kind == "function_call_output":
-        return _assembled("tool", [response_part(item.get("call_id"), item.get("output"))])
-    bare = next((v for n in ("prompt", "completion") if isinstance(v := item.get(n), dict)), item)
-    if isinstance(bare.get("text"), str) and (bare is not item or _is_completion(bare)):
-        return _assembled(role, list(parts_of([{"text": bare["text"]}])))
-    named = item.get("role") or (kind if inner is not None else None)
-    parts = item.get("parts")
-    if isinstance(parts, list):
-        return _assembled(_role(named, role), list(parts_of(parts)))
-    if not isinstance(named, str):
-        return None
-    if item.keys().isdisjoint(_CHAT_KEYS):
-        return None
-    return _assembled(_role(named, role), list(_chat_parts(item)))
-
-
-def _is_completion(item: dict[str, Any]) -> bool:
-    """Tell whether an object is a bare text that a model wrote, not a message."""
-    return "message" not in item and not item.keys().isdisjoint(["generation_info", "logprobs"])
-
-
-_CHAT_KEYS = frozenset(
-    ["content", "contents", "tool_calls", "function_call", "tool_call_id", "function_call_name"]
-)
-
-
-def _langchain(item: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the fields of a LangChain message, with its class as `type`."""
-    for name in ("data", "kwargs"):
-        inner = item.get(name)
-        if isinstance(inner, dict) and "content" in inner and isinstance(item.get("type"), str):
-            kind = inner.get("type") or inner.get("role") or item["type"]
-            return {**inner, "type": kind}
-    if "content" in item and str(item.get("type")) in _LANGCHAIN_TYPES:
-        return item
-    return None
-
-
-_LANGCHAIN_TYPES = frozenset(["human", "ai", "tool", "system", "AIMessageChunk"])
-
-
-def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
-    content, call_id = item.get("content", item.get("contents")), item.get("tool_call_id")
-    is_response = call_id is not None or "tool" in (item.get("role"), item.get("type"))
-    if is_response and not holds_results(content):
-        failed = item.get("status") == "error" or item.get("is_error") is True
-        yield response_part(call_id or item.get("id"), content, item.get("name"), failed=failed)
-        return
-    if isinstance(content, list):
-        yield from parts_of(content)
-    elif isinstance(content, dict):
-        yield from parts_of([content])
-    elif isinstance(content, str) and content:
-        yield text_part(content)
-    known = call_ids(content) if isinstance(content, list) else set()
-    for part in _calls(item):
-        if part["id"] is None or part["id"] not in known:
-            yield part
-
-
-def _calls(item: dict[str, Any]) -> Iterator[Part]:
-    """The calls that stand beside a message's content, in today's form or that of 2023."""
-    former = item.get("additional_kwargs")
-    former = former if isinstance(former, dict) else {}
-    calls = item.get("tool_calls") or former.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        if isinstance(call, dict):
-            inner = call.get("tool_call")
-            inner = inner if isinstance(inner, dict) else call
-            yield call_part(inner.get("id") or inner.get("toolCallId"), inner)
-    legacy = item.get("function_call") or former.get("function_call")
-    if isinstance(legacy, dict):
-        yield call_part(None, legacy)
-    elif isinstance(item.get("function_call_name"), str):
-        arguments = item.get("function_call_arguments_json")
-        yield call_part(None, {"name": item["function_call_name"], "arguments": arguments})
-
-
-def _role(named: JsonValue, role: str) -> str:
-    if not isinstance(named, str) or named in ("", "unknown"):
-        return role
-    return _ROLES.get(named, named)
-
-
-def _assembled(role: str, parts: list[Part]) -> Message:
-    if parts and all(part.get("type") == "tool_call_response" for part in parts):
-        role = "tool"
-    return {"role": role, "parts": parts}

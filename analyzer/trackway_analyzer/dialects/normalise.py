@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from trackway.schema import Operation
 from trackway_analyzer.dialects import tool_values
-from trackway_analyzer.dialects.messages import canonical_messages, plain_text
+from trackway_analyzer.dialects.messages import messages_text, plain_text
 from trackway_analyzer.dialects.values import (
     finish_reasons,
     integer,
@@ -36,7 +36,7 @@ from trackway_analyzer.dialects.values import (
     text,
     truth,
 )
-from trackway_analyzer.json_text import UnencodableError, canonical, compact, is_cut
+from trackway_analyzer.json_text import UnencodableError, canonical, is_cut
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.spans import RawSpan
 
@@ -79,8 +79,8 @@ def normalised(span: RawSpan, operation: Operation, found: dict[str, Any]) -> Ty
     if operation is Operation.TOOL:
         failed = _tool(typed, found) or failed
     elif operation is Operation.LLM:
-        _put(typed, "input", found, partial(_messages, role="user"))
-        _put(typed, "output", found, partial(_messages, role="assistant"))
+        _put(typed, "input", found, partial(messages_text, role="user"))
+        _put(typed, "output", found, partial(messages_text, role="assistant"))
     elif operation is Operation.RETRIEVAL:
         _put(typed, "input", found, lambda value: canonical({"query": value}))
         _put(typed, "output", found, lambda value: canonical(tool_values.decoded(value)))
@@ -142,11 +142,6 @@ def _tool(typed: Typed, found: dict[str, Any]) -> bool:
     if outcome.failed:
         found.setdefault("error_type", TOOL_ERROR)
     return outcome.failed
-
-
-def _messages(value: JsonValue, role: str) -> str | None:
-    messages = canonical_messages(value, role)
-    return None if messages is None else compact(messages)
 
 
 def _error(typed: Typed, span: RawSpan, found: dict[str, Any], failed: bool) -> None:

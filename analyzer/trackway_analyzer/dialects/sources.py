@@ -6,7 +6,7 @@ Each function returns a function of the span, to be named in a dialect's table o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from trackway_analyzer.dialects.values import json_of
 from trackway_analyzer.json_text import parsed
@@ -39,7 +39,7 @@ def numbered(prefix: str) -> Look:
     return look
 
 
-_MAX_PATH = 16
+_MAX_PATH: Final = 16
 
 
 def _insert(tree: dict[str, Any], path: list[str], value: JsonValue) -> None:

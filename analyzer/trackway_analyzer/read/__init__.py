@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from trackway_analyzer.dialects import Dialect, order
+from trackway_analyzer.dialects import SpanReader, span_reader
 from trackway_analyzer.read import detect
 from trackway_analyzer.read.byte_stream import ByteStream
 from trackway_analyzer.read.json_documents import documents
@@ -41,14 +41,14 @@ def read(
     `format` is one of `detect.FORMATS`, `dialect` the name of one of `dialects.KNOWN`; None:
     detected. Raises SourceError, ValueError for an unknown name, QuarantineError in strict mode.
     """
-    known = order(dialect)
+    reader = span_reader(dialect)
     forced = None if format is None else detect.checked(format)
     table = _as_table(source)
     if table is not None:
-        return iter([SpanBatch(span_table(table, known), quarantine_table())])
+        return iter([SpanBatch(span_table(table, reader), quarantine_table())])
     if isinstance(source, Sequence) and source and is_live_span(source[0]):
-        return iter([SpanBatch(converted(live_spans(source), known), quarantine_table())])
-    return _read_files(list(files(source)), known, forced, strict=strict)
+        return iter([SpanBatch(converted(live_spans(source), reader), quarantine_table())])
+    return _read_files(list(files(source)), reader, forced, strict=strict)
 
 
 def _as_table(source: Any) -> pa.Table | None:
@@ -64,14 +64,14 @@ def _as_table(source: Any) -> pa.Table | None:
 
 
 def _read_files(
-    paths: list[str], known: Sequence[Dialect], forced: str | None, *, strict: bool
+    paths: list[str], reader: SpanReader, forced: str | None, *, strict: bool
 ) -> Iterator[SpanBatch]:
-    gathering = Gathering(known)
+    gathering = Gathering(reader)
     for path in paths:
         quarantine = Quarantine(path, strict=strict)
         try:
             if (forced or _format_of(path)) == "parquet":
-                for table in _parquet(path, known, quarantine):
+                for table in _parquet(path, reader, quarantine):
                     yield SpanBatch(table, quarantine_table())
             else:
                 yield from _json(path, gathering, quarantine)
@@ -89,9 +89,9 @@ def _format_of(path: str) -> str:
         return detect.format_of(file.read(16))
 
 
-def _parquet(path: str, known: Sequence[Dialect], quarantine: Quarantine) -> Iterator[pa.Table]:
+def _parquet(path: str, reader: SpanReader, quarantine: Quarantine) -> Iterator[pa.Table]:
     try:
-        yield from parquet_tables(path, known)
+        yield from parquet_tables(path, reader)
     except ForeignTableError as error:
         quarantine.add(Reason.NOT_A_TRACE, str(error))
     except pa.ArrowException as error:

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from trackway.schema import SPAN_COLUMNS, content_attributes
-from trackway_analyzer.dialects import Dialect
+from trackway_analyzer.dialects import SpanReader
 from trackway_analyzer.read.span_rows import converted
 from trackway_analyzer.spans import CARRIED, Attributes, Origin, RawEvent, RawLink, RawSpan
 from trackway_analyzer.tables import SPAN_SCHEMA
@@ -34,7 +34,7 @@ class ForeignTableError(ValueError):
     """A table that is no span table."""
 
 
-def parquet_tables(path: str, known: Sequence[Dialect]) -> Iterator[pa.Table]:
+def parquet_tables(path: str, reader: SpanReader) -> Iterator[pa.Table]:
     """Read a Parquet file batch by batch.
 
     Raises ForeignTableError, pyarrow.ArrowException, OSError.
@@ -48,10 +48,10 @@ def parquet_tables(path: str, known: Sequence[Dialect]) -> Iterator[pa.Table]:
             if service is not None and "service" not in names:
                 named = pa.repeat(pa.scalar(service.decode(), pa.string()), len(table))
                 table = table.append_column("service", named)
-            yield span_table(table, known)
+            yield span_table(table, reader)
 
 
-def span_table(table: pa.Table, known: Sequence[Dialect]) -> pa.Table:
+def span_table(table: pa.Table, reader: SpanReader) -> pa.Table:
     """Return any Arrow table of spans in `SPAN_SCHEMA`, raw rows read. Raises ForeignTableError."""
     _refuse_foreign(table.column_names)
     table = _conformed(table)
@@ -60,7 +60,7 @@ def span_table(table: pa.Table, known: Sequence[Dialect]) -> pa.Table:
     if not count:
         return table
     spans = raw_spans(table.filter(raw))
-    read = converted(spans, known)
+    read = converted(spans, reader)
     if count == len(table):
         return read
     joined = pa.concat_tables([table.filter(pc.invert(raw)), read]).unify_dictionaries()

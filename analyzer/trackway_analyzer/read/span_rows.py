@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 import pyarrow as pa
 
-from trackway_analyzer import dialects
-from trackway_analyzer.dialects import Dialect
+from trackway_analyzer.dialects import SpanReader
 from trackway_analyzer.read.quarantine import Quarantine, Quarantined, quarantine_table
 from trackway_analyzer.spans import RawSpan, SpanRows
 
@@ -28,15 +27,15 @@ class SpanBatch(NamedTuple):
 class Gathering:
     """Rows of several files on their way into batches of a bounded size."""
 
-    def __init__(self, known: Sequence[Dialect]) -> None:
-        self.known = known
+    def __init__(self, reader: SpanReader) -> None:
+        self._reader = reader
         self._rows = SpanRows()
         self._aside: list[Quarantined] = []
 
     def add(self, spans: Iterable[RawSpan], quarantine: Quarantine) -> Iterator[SpanBatch]:
         """Take spans in; return the batches that are full."""
         for span in spans:
-            typed, attributes = dialects.typed_columns(span, self.known)
+            typed, attributes = self._reader(span)
             self._rows.add(span, typed, attributes)
             if len(self._rows) >= BATCH_ROWS or self._rows.bytes >= BATCH_BYTES:
                 self._aside += quarantine.take()
@@ -58,10 +57,10 @@ class Gathering:
         return batch
 
 
-def converted(spans: Iterable[RawSpan], known: Sequence[Dialect]) -> pa.Table:
+def converted(spans: Iterable[RawSpan], reader: SpanReader) -> pa.Table:
     """Return the span table of some spans at once."""
     rows = SpanRows()
     for span in spans:
-        typed, attributes = dialects.typed_columns(span, known)
+        typed, attributes = reader(span)
         rows.add(span, typed, attributes)
     return rows.table()

@@ -35,7 +35,7 @@ def test_recorded_framework_reads_as_its_golden_text(path: Path) -> None:
 
 @pytest.mark.parametrize("path", DUMPS, ids=named)
 def test_recorded_dialect_reads_as_its_golden_text(path: Path) -> None:
-    table = converted(dumped.raw_spans(path), dialects.KNOWN)
+    table = converted(dumped.raw_spans(path), dialects.span_reader())
     golden.check(path.with_suffix(".spans.txt"), golden.text_of(table))
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackway_analyzer.dialects.messages import canonical_messages, plain_text
+from trackway_analyzer.dialects.messages import canonical_messages, messages_text, plain_text
 
 ASKED = {
     "role": "assistant",
@@ -331,6 +331,30 @@ def test_no_json_raises_and_every_message_has_role_and_parts(value: object) -> N
         assert isinstance(message["role"], str)
         assert all(isinstance(part, dict) for part in message["parts"])
     plain_text(value, "assistant")
+
+
+MESSAGE = st.sampled_from(
+    [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Hello"},
+        {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "f"}}]},
+        {"role": "tool", "tool_call_id": "c1", "content": "[1, 2]"},
+        {"type": "function_call", "call_id": "c2", "name": "g", "arguments": "{}"},
+        {"no": "message"},
+        [],
+    ]
+)
+
+
+@given(st.lists(MESSAGE, max_size=8), st.lists(MESSAGE, max_size=3), st.booleans())
+def test_a_dialogue_that_grows_reads_as_if_read_at_once(
+    dialogue: list[object], other: list[object], spaced: bool
+) -> None:
+    separators = (", ", ": ") if spaced else (",", ":")
+    for turn in range(len(dialogue) + 1):
+        for messages in (dialogue[:turn], [*dialogue[:turn], *other]):
+            written = json.dumps(messages, separators=separators)
+            assert messages_text(written, "user") == messages_text(messages, "user")
 
 
 @given(JSON)

@@ -21,7 +21,7 @@ PARIS = {"city": "Paris"}
 
 
 def tool(attributes: dict[str, Any], scope: str = "test", **fields: Any) -> dict[str, Any]:
-    return dialects.typed_columns(span(scope, attributes=attributes, **fields))[0]
+    return dialects.span_reader()(span(scope, attributes=attributes, **fields))[0]
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 import otlp_text
 from otlp_text import document, lines, span
 
-from trackway.export.rows import columns_of
+from trackway.export.parquet import ParquetSpanExporter
 from trackway.schema import SCOPE_NAME
 from trackway_analyzer.read import read
 from trackway_analyzer.read.parquet import ForeignTableError
-from trackway_analyzer.tables import SPAN_SCHEMA, table_of
+from trackway_analyzer.tables import SPAN_SCHEMA
 
 FRAMEWORKS = Path(__file__).parents[2] / "data" / "frameworks"
 SAMPLE = FRAMEWORKS / "langgraph-openinference" / "fail.json"
@@ -72,6 +72,14 @@ def live(scope: str) -> list[ReadableSpan]:
         tool.set_status(Status(StatusCode.ERROR, "gateway timeout"))
         tool.end()
     return list(exporter.get_finished_spans())
+
+
+def as_parquet(spans: list[ReadableSpan], folder: Path) -> Path:
+    """The same spans as the Parquet exporter writes them: files sorted by run and start."""
+    exporter = ParquetSpanExporter(folder)
+    exporter.export(spans)
+    exporter.shutdown()
+    return folder
 
 
 def as_otlp(spans: list[ReadableSpan]) -> bytes:
@@ -123,17 +131,21 @@ def _otlp_attributes(items: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("scope", [SCOPE_NAME, "some.instrumentor"])
 def test_a_span_is_the_same_row_from_memory_otlp_and_parquet(tmp_path: Path, scope: str) -> None:
     spans = live(scope)
-    from_memory = spans_of(spans).to_pylist()
+    from_memory = by_span_id(spans_of(spans))
     (tmp_path / "spans.json").write_bytes(as_otlp(spans))
-    from_otlp = spans_of(tmp_path / "spans.json").to_pylist()
-    pq.write_table(table_of(SPAN_SCHEMA, columns_of(spans), len(spans)), tmp_path / "spans.parquet")
-    from_parquet = spans_of(tmp_path / "spans.parquet").to_pylist()
+    from_otlp = by_span_id(spans_of(tmp_path / "spans.json"))
+    from_parquet = by_span_id(spans_of(as_parquet(spans, tmp_path / "parquet")))
     for one, two, three in zip(from_memory, from_otlp, from_parquet, strict=True):
         assert _comparable(one) == _comparable(two) == _comparable(three)
-    assert from_memory[0]["tool"] == "refund"
-    assert from_memory[0]["run_id"] == "run-1"
-    assert from_memory[0]["arguments"] == '{"amount":84.0,"order_id":"A-1"}'
-    assert from_memory[1]["input"] == ("Refund A-1" if scope == SCOPE_NAME else None)
+    (tool,) = (row for row in from_memory if row["tool"] == "refund")
+    (agent,) = (row for row in from_memory if row["operation"] == "agent")
+    assert tool["run_id"] == "run-1"
+    assert tool["arguments"] == '{"amount":84.0,"order_id":"A-1"}'
+    assert agent["input"] == ("Refund A-1" if scope == SCOPE_NAME else None)
+
+
+def by_span_id(table: pa.Table) -> list[dict[str, Any]]:
+    return table.sort_by("span_id").to_pylist()  # type: ignore[no-any-return]
 
 
 def _comparable(row: dict[str, Any]) -> dict[str, Any]:
@@ -180,13 +192,15 @@ def test_reading_what_was_written_gives_the_same_rows(tmp_path: Path) -> None:
 
 
 def test_raw_and_read_rows_may_be_mixed_and_keep_their_order(tmp_path: Path) -> None:
-    foreign, own = live("some.instrumentor"), live(SCOPE_NAME)
-    mixed = [foreign[0], own[0], own[1], foreign[1]]
-    pq.write_table(table_of(SPAN_SCHEMA, columns_of(mixed), 4), tmp_path / "spans.parquet")
-    table = spans_of(tmp_path / "spans.parquet")
-    assert table["span_id"].to_pylist() == [f"{item.context.span_id:016x}" for item in mixed]
-    assert table["source"].to_pylist() == ["otel-genai", SCOPE_NAME, SCOPE_NAME, "otel-genai"]
-    assert table["operation"].to_pylist() == ["tool", "tool", "agent", "agent"]
+    folder = as_parquet(live("some.instrumentor") + live(SCOPE_NAME), tmp_path / "parquet")
+    (path,) = folder.rglob("*.parquet")
+    written = pq.ParquetFile(path).read()
+    assert written["source"].to_pylist().count(None) == 2
+    table = spans_of(path)
+    assert table["span_id"].to_pylist() == written["span_id"].to_pylist()
+    for row, source in zip(table.to_pylist(), written["source"].to_pylist(), strict=True):
+        assert row["source"] == (source or "otel-genai")
+        assert row["operation"] == ("tool" if row["name"].startswith("execute_tool") else "agent")
 
 
 def test_older_and_newer_columns_are_accepted(tmp_path: Path) -> None:

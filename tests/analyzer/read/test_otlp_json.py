@@ -275,4 +275,4 @@ def test_no_mutation_of_a_document_raises(found: Any) -> None:
     groups = resource_groups(found)
     if groups is not None:
         spans = spans_of(groups, Quarantine("file"), None, log_events(found))
-        assert converted(spans, dialects.KNOWN).schema.equals(SPAN_SCHEMA)
+        assert converted(spans, dialects.span_reader()).schema.equals(SPAN_SCHEMA)

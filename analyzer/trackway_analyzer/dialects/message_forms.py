@@ -1,0 +1,140 @@
+"""One message of any provider or framework, told by its keys.
+
+Taken: GenAI parts, OpenAI chat messages and Responses items, Anthropic, Bedrock, Gemini and
+Vercel messages, LangChain messages in both serialisations, bare completions, the
+`function_call` of 2023.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from trackway_analyzer.dialects.parts import (
+    Part,
+    call_ids,
+    call_part,
+    holds_results,
+    parts_of,
+    response_part,
+    text_part,
+)
+from trackway_analyzer.model import JsonValue
+
+_ROLES: Final = {
+    "human": "user",
+    "ai": "assistant",
+    "model": "assistant",
+    "AIMessageChunk": "assistant",
+    "function": "tool",
+    "developer": "system",
+}
+
+
+class Message(NamedTuple):
+    """Who said something, and the parts of it."""
+
+    role: str
+    parts: list[Part]
+
+
+def read_message(item: dict[str, Any], role: str) -> Message | None:
+    """Return the message that an object is; None where it is none.
+
+    `role` is the role of what does not name one.
+    """
+    inner = _langchain(item)
+    if inner is not None:
+        item = inner
+    kind = item.get("type")
+    if kind == "function_call":
+        return assembled("assistant", [call_part(item.get("call_id") or item.get("id"), item)])
+    if kind == "function_call_output":
+        return assembled("tool", [response_part(item.get("call_id"), item.get("output"))])
+    bare = next((v for n in ("prompt", "completion") if isinstance(v := item.get(n), dict)), item)
+    if isinstance(bare.get("text"), str) and (bare is not item or _is_completion(bare)):
+        return assembled(role, list(parts_of([{"text": bare["text"]}])))
+    named = item.get("role") or (kind if inner is not None else None)
+    parts = item.get("parts")
+    if isinstance(parts, list):
+        return assembled(_role(named, role), list(parts_of(parts)))
+    if not isinstance(named, str):
+        return None
+    if item.keys().isdisjoint(_CHAT_KEYS):
+        return None
+    return assembled(_role(named, role), list(_chat_parts(item)))
+
+
+def _is_completion(item: dict[str, Any]) -> bool:
+    """Tell whether an object is a bare text that a model wrote, not a message."""
+    return "message" not in item and not item.keys().isdisjoint(["generation_info", "logprobs"])
+
+
+_CHAT_KEYS = frozenset(
+    ["content", "contents", "tool_calls", "function_call", "tool_call_id", "function_call_name"]
+)
+
+
+def _langchain(item: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the fields of a LangChain message, with its class as `type`."""
+    for name in ("data", "kwargs"):
+        inner = item.get(name)
+        if isinstance(inner, dict) and "content" in inner and isinstance(item.get("type"), str):
+            kind = inner.get("type") or inner.get("role") or item["type"]
+            return {**inner, "type": kind}
+    if "content" in item and str(item.get("type")) in _LANGCHAIN_TYPES:
+        return item
+    return None
+
+
+_LANGCHAIN_TYPES = frozenset(["human", "ai", "tool", "system", "AIMessageChunk"])
+
+
+def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
+    content, call_id = item.get("content", item.get("contents")), item.get("tool_call_id")
+    is_response = call_id is not None or "tool" in (item.get("role"), item.get("type"))
+    if is_response and not holds_results(content):
+        failed = item.get("status") == "error" or item.get("is_error") is True
+        yield response_part(call_id or item.get("id"), content, item.get("name"), failed=failed)
+        return
+    if isinstance(content, list):
+        yield from parts_of(content)
+    elif isinstance(content, dict):
+        yield from parts_of([content])
+    elif isinstance(content, str) and content:
+        yield text_part(content)
+    known = call_ids(content) if isinstance(content, list) else set()
+    for part in _calls(item):
+        if part["id"] is None or part["id"] not in known:
+            yield part
+
+
+def _calls(item: dict[str, Any]) -> Iterator[Part]:
+    """The calls that stand beside a message's content, in today's form or that of 2023."""
+    former = item.get("additional_kwargs")
+    former = former if isinstance(former, dict) else {}
+    calls = item.get("tool_calls") or former.get("tool_calls")
+    for call in calls if isinstance(calls, list) else ():
+        if isinstance(call, dict):
+            inner = call.get("tool_call")
+            inner = inner if isinstance(inner, dict) else call
+            yield call_part(inner.get("id") or inner.get("toolCallId"), inner)
+    legacy = item.get("function_call") or former.get("function_call")
+    if isinstance(legacy, dict):
+        yield call_part(None, legacy)
+    elif isinstance(item.get("function_call_name"), str):
+        arguments = item.get("function_call_arguments_json")
+        yield call_part(None, {"name": item["function_call_name"], "arguments": arguments})
+
+
+def _role(named: JsonValue, role: str) -> str:
+    if not isinstance(named, str) or named in ("", "unknown"):
+        return role
+    return _ROLES.get(named, named)
+
+
+def assembled(role: str, parts: list[Part]) -> Message:
+    """Return a message of these parts; one of answers alone has the role `tool`."""
+    if parts and all(part.get("type") == "tool_call_response" for part in parts):
+        role = "tool"
+    return Message(role, parts)
