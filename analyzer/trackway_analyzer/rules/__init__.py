@@ -9,6 +9,7 @@ from trackway_analyzer.rules.located import PolicyError
 from trackway_analyzer.rules.matching import AnyOrder, AtLeast, AtMost, Exact, InOrder
 from trackway_analyzer.rules.pattern import StepSpec
 from trackway_analyzer.rules.policy import Policy
+from trackway_analyzer.rules.precedence import Before
 from trackway_analyzer.rules.references import References
 from trackway_analyzer.rules.rule import InsufficientEvidenceError, Rule, RuleViolationError
 from trackway_analyzer.rules.safety import Allowed, Forbidden
@@ -18,7 +19,6 @@ from trackway_analyzer.rules.sequence import (
     UnknownKindWarning,
     assert_step_sequence,
 )
-from trackway_analyzer.rules.temporal import Before
 from trackway_analyzer.rules.tools import EntitySpec, ToolSpec
 from trackway_analyzer.rules.ungrounded import find_ungrounded
 

@@ -8,10 +8,20 @@ from trackway_analyzer.rules.budgets import Budget
 from trackway_analyzer.rules.claims import Claim
 from trackway_analyzer.rules.grounding import Grounded
 from trackway_analyzer.rules.matching import AnyOrder, AtLeast, AtMost, Exact, InOrder
+from trackway_analyzer.rules.occurrence import (
+    Accompanied,
+    Called,
+    First,
+    Last,
+    Never,
+    NotTogether,
+    Together,
+)
+from trackway_analyzer.rules.precedence import After, Before, Immediately, NotAfter, Responds
 from trackway_analyzer.rules.rule import Rule, key_of
 from trackway_analyzer.rules.safety import Allowed, Forbidden
 from trackway_analyzer.rules.sequence import Sequence
-from trackway_analyzer.rules.temporal import Before
+from trackway_analyzer.rules.windows import AtMostOnceBetween, Between, Until
 
 _ALL: Final[tuple[type[Rule], ...]] = (
     Sequence,
@@ -20,7 +30,21 @@ _ALL: Final[tuple[type[Rule], ...]] = (
     AnyOrder,
     AtLeast,
     AtMost,
+    Called,
+    Never,
+    First,
+    Last,
+    Accompanied,
+    Together,
+    NotTogether,
     Before,
+    After,
+    NotAfter,
+    Responds,
+    Immediately,
+    Between,
+    AtMostOnceBetween,
+    Until,
     Grounded,
     Forbidden,
     Allowed,

@@ -39,10 +39,13 @@ from trackway_analyzer.rules.expression import Expression, Hidden, NoSource, Sou
 from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY, Tools, ToolSpec
 from trackway_analyzer.tables import STEP_SCHEMA
 
+NO_TRACE: Final = "no_trace"
+"""Name for the gap of a run of which nothing at all was recorded."""
 ABSENCE: Final = frozenset(
-    {GapName.MISSING_STEPS, GapName.UNFINISHED_SPAN, GapName.TOOLS_NOT_OBSERVABLE}
+    {GapName.MISSING_STEPS, GapName.UNFINISHED_SPAN, GapName.TOOLS_NOT_OBSERVABLE, NO_TRACE}
 )
 CONTENT: Final = frozenset({GapName.CONTENT_OFF, GapName.UNPARSABLE_ARGUMENTS})
+UNKNOWN: Final = 2
 OPERATION_ARGUMENTS: Final = ("operation_id", "idempotency_key")
 NOT_RECORDED_GAP: Final = "not_recorded"
 """Name for a value that is not there although no gap says why."""
@@ -239,6 +242,17 @@ class Evidence:
         raised = self.error_type[row] is not None
         return happened(self._decoded(self._results[row]), raised=raised, lookup=True)
 
+    @cached_property
+    def answer_codes(self) -> Ints:
+        """`answered` of each row as a number: 0, 1 or `UNKNOWN`."""
+        ok = self.batch.steps.column("ok").combine_chunks()
+        codes: Ints = pc.fill_null(ok.cast(pa.int8()), UNKNOWN).to_numpy(zero_copy_only=False)
+        codes = codes.astype(np.int64)
+        for row in np.flatnonzero(codes != 1).tolist():
+            answered = self.answered(row)
+            codes[row] = UNKNOWN if answered is None else int(answered)
+        return codes
+
     def _decoded(self, text: str | None) -> Any:
         return self.batch.decode(text)
 
@@ -279,10 +293,20 @@ class Evidence:
         """Gaps of the runs that have some."""
         column = self.batch.runs.column("gaps").combine_chunks()
         lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
-        return {
+        recorded = {
             int(run): tuple(Gap(**gap) for gap in column[int(run)].as_py())
             for run in np.flatnonzero(lengths)
         }
+        return {run: (Gap(NO_TRACE),) for run in self._without_trace()} | recorded
+
+    def _without_trace(self) -> list[int]:
+        """Runs of which nothing at all was recorded: no step, no span, no final text."""
+        runs = self.batch.runs
+        no_spans = pc.equal(pc.fill_null(runs.column("spans"), 0), 0).to_numpy()
+        no_text = pc.is_null(runs.column("final_text")).to_numpy()
+        empty = np.diff(self.batch.offsets) == 0
+        found: list[int] = np.flatnonzero(empty & no_spans & no_text).tolist()
+        return found
 
     def absence(self, run: int) -> tuple[Gap, ...]:
         """Gaps that may hide steps of a run."""

@@ -11,6 +11,7 @@
 4. Every executed call of the tool is looked at, also one that failed. A call without the argument
    has nothing to ground.
 5. A call of the same model turn grounds nothing: its result was not seen.
+6. Where a gap may hide a call of the tool, seen calls that are grounded are not enough.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.rule import (
     Rule,
     Said,
+    another_call,
     evidence_of,
     insufficient,
+    may_hide_a_call,
     violated,
     worst,
 )
@@ -104,8 +107,10 @@ class Grounded(Rule):
         """Return one result for each run with a value from nowhere."""
         evidence = self.evidence(batch)
         found = []
-        for run, rows in evidence.rows(self.tool).items():
-            result = worst([r for row in rows if (r := self._judge(evidence, run, row))])
+        calls = evidence.rows(self.tool)
+        for run in sorted(calls.keys() | evidence.gaps.keys()):
+            judged = [r for row in calls.get(run, ()) if (r := self._judge(evidence, run, row))]
+            result = worst(judged) or may_hide_a_call(evidence, run)
             if result is not None:
                 found.append(result)
         return found
@@ -161,7 +166,8 @@ class Grounded(Rule):
 
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
-        assert result.position is not None
+        if result.position is None:
+            return another_call(self.tool, result)
         row = int(evidence.batch.offsets[result.run]) + result.position
         if "gap" in result.detail:
             return Said(sentence=cannot_judge(evidence, result, f"{self.argument}'s origin"))

@@ -17,7 +17,7 @@ from trackway_analyzer.rules.alignment import (
     place,
 )
 from trackway_analyzer.rules.entities import Ground, ground, looked_up, subjects
-from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.evidence import NO_TRACE, Evidence
 from trackway_analyzer.rules.expression import Expression, Hidden, NoSource, Source, Truth
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.pattern import StepSpec
@@ -43,13 +43,7 @@ class Reading:
     @property
     def no_trace(self) -> bool:
         """Whether nothing at all was recorded."""
-        spans = self.evidence.batch.runs.column("spans")[self.run].as_py()
-        return (
-            not self.calls
-            and not spans
-            and self.evidence.text(self.run, "final_text") is None
-            and not self.evidence.gaps.get(self.run)
-        )
+        return any(gap.name == NO_TRACE for gap in self.evidence.gaps.get(self.run, ()))
 
     @cached_property
     def placement(self) -> Placement:

@@ -162,6 +162,18 @@ def insufficient(run: int, gap: str, position: int | None = None, **detail: Json
     return Result(run, State.INSUFFICIENT, position, {"gap": gap, **detail})
 
 
+def may_hide_a_call(evidence: Evidence, run: int) -> Result | None:
+    """The result of a rule about every call, where those that were seen keep it."""
+    gap = evidence.hides_step(run)
+    return None if gap is None else insufficient(run, gap.gap)
+
+
+def another_call(tool: str, result: Result) -> Said:
+    """Say that every call that was seen keeps a rule, but that there may be another."""
+    gap = result.detail["gap"]
+    return Said(sentence=f"no call of {tool} was seen to break the rule, but {gap} may hide one")
+
+
 def worst(results: Sequence[Result]) -> Result | None:
     """The result that decides: a violation before a gap, an earlier step before a later one."""
     order = {State.VIOLATED: 0, State.INSUFFICIENT: 1, State.HOLDS: 2}

@@ -185,12 +185,18 @@ class TestHiddenEvidence:
 
         assert doubt(rule, [refund.refund()])
 
-    def test_a_value_that_was_seen_stands_behind_gaps(
+    def test_a_hidden_call_of_the_tool_is_no_pass_and_what_was_seen_stands(
         self, refund: Any, gapped: Callable[..., Trajectory]
     ) -> None:
         run = gapped([refund.lookup(), refund.refund()], Gap("missing_steps"))
+        bad = gapped([refund.refund("B2")], Gap("missing_steps", position=0))
 
-        ORDER.assert_holds(run, tools=TOOLS)
+        assert doubt(ORDER, run) == (
+            "no call of refund_api.create was seen to break the rule,"
+            " but missing_steps may hide one"
+        )
+        assert doubt(ORDER, bad)
+        assert violation(ORDER, gapped([refund.refund("B2")], Gap("clock_skew")))
 
 
 class TestFindUngrounded:

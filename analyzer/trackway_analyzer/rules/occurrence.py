@@ -1,0 +1,171 @@
+"""Does a tool come at all, first, last, or together with another?
+
+| rule | holds if | Declare |
+|---|---|---|
+| `Called(a)` | a succeeded, `times` times at least | Existence |
+| `Never(a)` | a was not attempted | Absence |
+| `First(a)`, `Last(a)` | the first (last) turn has a call of a | Init, End |
+| `Accompanied(a, b)` | if a succeeded, b succeeded, before or after | RespondedExistence |
+| `Together(a, b)` | both succeeded or neither | CoExistence |
+| `NotTogether(a, b)` | not both were attempted | NotCoExistence |
+
+Rules speak of executed calls. What must come must succeed; what must not come counts when it is
+attempted. Gaps: see `worlds`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trackway_analyzer.rules.named_tools import OneTool, TwoTools, attempts, successes
+from trackway_analyzer.rules.rule import Rule, Said
+from trackway_analyzer.rules.worlds import Broken, Calls, Place
+
+
+@dataclass(frozen=True)
+class Called(OneTool):
+    """The tool succeeded, `times` times at least. `Existence` in Declare."""
+
+    times: int = 1
+
+    declare = "Existence"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.times, bool) or not isinstance(self.times, int) or self.times < 1:
+            raise ValueError(f"`times` must be a whole number from 1, found {self.times!r}")
+
+    @property
+    def insertions(self) -> int:
+        """As many as may be missing."""
+        return self.times
+
+    def requires(self) -> frozenset[str]:
+        """The tool."""
+        return frozenset({self.tool})
+
+    def broken(self, calls: Calls) -> Broken | None:
+        """Too few successful calls."""
+        return None if len(successes(calls, self.tool)) >= self.times else Broken(None)
+
+    def sentence(self, at: Place) -> Said:
+        """Say how often it succeeded instead."""
+        rows = at.rows(self.tool)
+        done = len(at.succeeded(self.tool))
+        if not rows:
+            text = f"{self.tool} was never recorded"
+        elif not done:
+            text = f"{self.tool} never succeeded{at.instead(self.tool)}"
+        else:
+            text = f"{self.tool} succeeded {done} time{'s' * (done > 1)}, expected {self.times}"
+        return Said(sentence=text, expected=self.times, got=done)
+
+
+@dataclass(frozen=True)
+class Never(OneTool):
+    """The tool is not attempted. `Absence` in Declare."""
+
+    declare = "Absence"
+    stands = True
+
+    def contradicts(self, other: Rule) -> str | None:
+        """A tool cannot be required and never called."""
+        return f"{self.tool} is required" if self.tool in other.requires() else None
+
+    def broken(self, calls: Calls) -> Broken | None:
+        """The first attempt."""
+        found = attempts(calls, self.tool)
+        return Broken(found[0]) if found else None
+
+    def sentence(self, at: Place) -> Said:
+        """Name the attempt."""
+        return Said(sentence=f"{at.step()} must never be called", got=self.tool)
+
+
+@dataclass(frozen=True)
+class First(OneTool):
+    """The first turn has a call of the tool. `Init` in Declare."""
+
+    declare = "Init"
+
+    def broken(self, calls: Calls) -> Broken | None:
+        """The first call, where none of its turn is of the tool."""
+        turn = [call.tool for call in calls if call.group == calls[0].group]
+        return None if self.tool in turn else Broken(0 if calls else None)
+
+    def sentence(self, at: Place) -> Said:
+        """Name the first call."""
+        if at.row is None:
+            return Said(sentence=f"no call was recorded, expected {self.tool} first")
+        return Said(sentence=f"{at.step()} is the first call, expected {self.tool}")
+
+
+@dataclass(frozen=True)
+class Last(OneTool):
+    """The last turn has a call of the tool. `End` in Declare."""
+
+    declare = "End"
+
+    def broken(self, calls: Calls) -> Broken | None:
+        """The last call, where none of its turn is of the tool."""
+        turn = [call.tool for call in calls if call.group == calls[-1].group]
+        return None if self.tool in turn else Broken(len(calls) - 1 if calls else None)
+
+    def sentence(self, at: Place) -> Said:
+        """Name the last call."""
+        if at.row is None:
+            return Said(sentence=f"no call was recorded, expected {self.tool} last")
+        return Said(sentence=f"{at.step()} is the last call, expected {self.tool}")
+
+
+@dataclass(frozen=True)
+class Accompanied(TwoTools):
+    """If `first` succeeded, `second` succeeded too. `RespondedExistence` in Declare."""
+
+    declare = "RespondedExistence"
+
+    def broken(self, calls: Calls) -> Broken | None:
+        """The first success that stands alone."""
+        done = successes(calls, self.first)
+        return Broken(done[0]) if done and not successes(calls, self.second) else None
+
+    def sentence(self, at: Place) -> Said:
+        """Name the call that stands alone."""
+        other = self.second if at.tool == self.first else self.first
+        return Said(
+            sentence=f"{at.step()} succeeded without {other}{at.instead(other)}", expected=other
+        )
+
+
+@dataclass(frozen=True)
+class Together(Accompanied):
+    """Both tools succeeded or neither. `CoExistence` in Declare."""
+
+    declare = "CoExistence"
+
+    def broken(self, calls: Calls) -> Broken | None:
+        """The first success that stands alone."""
+        one, two = successes(calls, self.first), successes(calls, self.second)
+        return None if bool(one) == bool(two) else Broken((one or two)[0])
+
+
+@dataclass(frozen=True)
+class NotTogether(TwoTools):
+    """Not both tools are attempted. `NotCoExistence` in Declare."""
+
+    declare = "NotCoExistence"
+    stands = True
+
+    @property
+    def insertions(self) -> int:
+        """One of each."""
+        return 2
+
+    def broken(self, calls: Calls) -> Broken | None:
+        """The attempt that made it both."""
+        one, two = attempts(calls, self.first), attempts(calls, self.second)
+        return Broken(max(one[0], two[0])) if one and two else None
+
+    def sentence(self, at: Place) -> Said:
+        """Name both calls."""
+        other = self.second if at.tool == self.first else self.first
+        return Said(sentence=f"{at.step()} must not go together with {at.at(at.rows(other)[0])}")

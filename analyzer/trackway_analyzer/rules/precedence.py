@@ -1,0 +1,177 @@
+"""Which call must come before, after or right behind which?
+
+| rule | holds if | Declare |
+|---|---|---|
+| `Before(a, b)` | each attempted b has an earlier successful a | Precedence |
+| `After(b, a)` | the same, said the other way round | Precedence |
+| `Responds(a, b)` | each successful a has a later successful b | Response |
+| `Immediately(a, b)` | the turn after each successful a has a call of b | ChainResponse |
+| `NotAfter(b, a)` | no b is attempted after a successful a | NotSuccession |
+
+1. Rules speak of executed calls. What must have come must have succeeded; what must not come counts
+   when it is attempted.
+2. "Earlier" is strict: two calls of one model turn are unordered, neither is earlier.
+3. A rule without its trigger holds; `required` demands that what comes first succeeds at all.
+4. Gaps: see `worlds`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from trackway_analyzer.rules.named_tools import TwoTools, attempts, came_without, successes
+from trackway_analyzer.rules.rule import Rule, Said
+from trackway_analyzer.rules.worlds import Broken, Calls, Place, ShapeRule, earlier
+
+
+def _unpreceded(calls: Calls, first: str, second: str) -> int | None:
+    """The first attempted `second` without an earlier successful `first`."""
+    done = successes(calls, first)
+    for index in attempts(calls, second):
+        if not any(earlier(calls, other, index) for other in done):
+            return index
+    return None
+
+
+@dataclass(frozen=True)
+class Before(TwoTools):
+    """Each attempted `second` has an earlier successful `first`. `Precedence` in Declare."""
+
+    required: bool = False
+    """Also demand that `first` succeeds at all."""
+
+    declare = "Precedence"
+
+    def requires(self) -> frozenset[str]:
+        """`first`, where it is demanded."""
+        return frozenset({self.first} if self.required else ())
+
+    def contradicts(self, other: Rule) -> str | None:
+        """Two tools cannot each come before the other."""
+        if isinstance(other, Before) and (other.first, other.second) == (self.second, self.first):
+            return f"neither {self.first} nor {self.second} could ever come"
+        return None
+
+    def broken(self, calls: Calls) -> Broken | None:
+        """The first call that came too early."""
+        index = _unpreceded(calls, self.first, self.second)
+        if index is not None:
+            return Broken(index)
+        return Broken(None) if self.required and not successes(calls, self.first) else None
+
+    def sentence(self, at: Place) -> Said:
+        """Say what became of `first`."""
+        if at.row is None:
+            why = at.instead(self.first)
+            return Said(sentence=f"{self.first} never succeeded{why}", expected=self.first)
+        return came_without(at, self.first)
+
+
+@dataclass(frozen=True)
+class _ToolAfter(ShapeRule):
+    tool: str
+    after: str
+
+    short = ("tool", "after")
+
+    @property
+    def title(self) -> str:
+        """How a report names this rule."""
+        return f"{self.key}: {self.tool}, {self.after}"
+
+    @property
+    def alphabet(self) -> tuple[str, ...]:
+        """Both tools."""
+        return (self.tool, self.after)
+
+
+@dataclass(frozen=True)
+class After(_ToolAfter):
+    """Each attempted `tool` has an earlier successful `after`. `Precedence` in Declare."""
+
+    declare = "Precedence"
+
+    def broken(self, calls: Calls) -> Broken | None:
+        """The first call that came too early."""
+        index = _unpreceded(calls, self.after, self.tool)
+        return None if index is None else Broken(index)
+
+    def sentence(self, at: Place) -> Said:
+        """Say what became of `after`."""
+        return came_without(at, self.after)
+
+
+@dataclass(frozen=True)
+class NotAfter(_ToolAfter):
+    """No `tool` is attempted after a successful `after`. `NotSuccession` in Declare."""
+
+    declare = "NotSuccession"
+    stands = True
+
+    @property
+    def insertions(self) -> int:
+        """One of each."""
+        return 2
+
+    def broken(self, calls: Calls) -> Broken | None:
+        """The first attempt that came afterwards."""
+        done = successes(calls, self.after)
+        for index in attempts(calls, self.tool):
+            if any(earlier(calls, other, index) for other in done):
+                return Broken(index)
+        return None
+
+    def sentence(self, at: Place) -> Said:
+        """Name both calls."""
+        first = at.at(at.succeeded(self.after)[0])
+        return Said(sentence=f"{at.step()} came after {first}, where it must not")
+
+
+@dataclass(frozen=True)
+class Responds(TwoTools):
+    """Each successful `first` has a later successful `second`. `Response` in Declare."""
+
+    declare = "Response"
+
+    def broken(self, calls: Calls) -> Broken | None:
+        """The first call that nothing answered."""
+        done = successes(calls, self.second)
+        for index in successes(calls, self.first):
+            if not any(earlier(calls, index, other) for other in done):
+                return Broken(index)
+        return None
+
+    def sentence(self, at: Place) -> Said:
+        """Name the call that nothing answered."""
+        later = at.later(at.rows(self.second))
+        failed = f": {at.at(later[0])} did not succeed" if later else ""
+        return Said(
+            sentence=f"{at.step()} was not followed by a successful {self.second}{failed}",
+            expected=self.second,
+        )
+
+
+@dataclass(frozen=True)
+class Immediately(TwoTools):
+    """The turn after each successful `first` calls `second`. `ChainResponse` in Declare."""
+
+    declare = "ChainResponse"
+
+    def broken(self, calls: Calls) -> Broken | None:
+        """The first call that something else followed."""
+        for index in successes(calls, self.first):
+            following = [i for i in range(len(calls)) if earlier(calls, index, i)]
+            turn = [i for i in following if calls[i].group == calls[following[0]].group]
+            if not any(calls[i].tool == self.second for i in turn):
+                return Broken(index)
+        return None
+
+    def sentence(self, at: Place) -> Said:
+        """Name what followed instead."""
+        later = at.later(at.calls())
+        got = at.at(later[0]) if later else "nothing"
+        return Said(
+            sentence=f"{at.step()} was followed by {got}, expected {self.second}",
+            expected=self.second,
+            got=got,
+        )
