@@ -28,7 +28,7 @@ from opentelemetry.trace import ProxyTracerProvider, Tracer
 from trackway.capture import DEFAULT_REDACTOR, Capture, Limits, Redactor
 from trackway.environment import Environment, read_environment, share
 from trackway.exits import close_at_exit
-from trackway.export import processors_for
+from trackway.export import Cleaner, processors_for
 from trackway.ids import EntropyIdGenerator
 from trackway.pipeline import DEFAULT_TIMEOUT, Pipeline
 from trackway.propagation import hand_over_to_threads_and_processes, stop_handing_over
@@ -90,7 +90,8 @@ def configure(
         return _Configured.provider
     kept = share(_first(sample, found.sample, 1.0))
     tail = kept < 1 and _first(keep_failed, found.keep_failed, True)
-    targets = _targets(_first(export, found.export, None), found)
+    bounds, cleaner = limits or Limits(), _redactor(_first(redact, found.redact, True))
+    targets = _targets(_first(export, found.export, None), found, Cleaner(cleaner, bounds))
     provider, pipeline = _provider(
         tracer_provider, _first(service_name, found.service_name, None), resource
     )
@@ -99,7 +100,6 @@ def configure(
         "version": _first(version, found.version, None),
         "variant": _first(variant, found.variant, None),
     }
-    bounds, cleaner = limits or Limits(), _redactor(_first(redact, found.redact, True))
     content = _first(capture_content, found.content, True)
     install(
         Recorder(
@@ -189,7 +189,9 @@ def _tracer(provider: TracerProvider) -> Tracer:
     return tracer
 
 
-def _targets(export: Export | Sequence[Export] | None, found: Environment) -> list[SpanProcessor]:
+def _targets(
+    export: Export | Sequence[Export] | None, found: Environment, cleaner: Cleaner
+) -> list[SpanProcessor]:
     if export is None:
         export = _default_export(found)
     wanted = [export] if isinstance(export, (str, Path, SpanExporter, SpanProcessor)) else export
@@ -198,7 +200,7 @@ def _targets(export: Export | Sequence[Export] | None, found: Environment) -> li
         if isinstance(target, SpanProcessor):
             targets.append(target)
         else:
-            targets.extend(processors_for(target))
+            targets.extend(processors_for(target, cleaner=cleaner))
     return targets
 
 

@@ -17,6 +17,7 @@ import logging
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, Final
@@ -53,6 +54,7 @@ class BatchingProcessor(SpanProcessor):
         batch_size: spans an export takes at most.
         delay: seconds that a span waits at most: what `kill -9` can cost.
         max_block: seconds that `on_end` waits at most for room in a full queue.
+        clean: what every batch goes through first; spans that it fails on are not exported.
     """
 
     def __init__(
@@ -63,8 +65,10 @@ class BatchingProcessor(SpanProcessor):
         batch_size: int = 512,
         delay: float = 0.2,
         max_block: float = 0.01,
+        clean: Callable[[list[ReadableSpan]], Sequence[ReadableSpan]] | None = None,
     ) -> None:
         self.exporter = exporter
+        self._clean = clean
         self._max_queue = max_queue
         self._batch_size = batch_size
         self._delay = delay
@@ -170,7 +174,8 @@ class BatchingProcessor(SpanProcessor):
             spans -= len(batch)
             self._overloaded = False
             self._own.ended += len(batch)
-            result = self._guarded(self.exporter.export, batch)
+            clean = batch if self._clean is None else self._guarded(self._clean, batch)
+            result = None if clean is None else self._guarded(self.exporter.export, clean)
             if result is SpanExportResult.SUCCESS:
                 self._own.delivered += len(batch)
             elif result is None or not hasattr(self.exporter, "counts"):
@@ -187,11 +192,11 @@ class BatchingProcessor(SpanProcessor):
         return flushed is not False and flushed is not None and fresh == 0
 
     def _guarded(self, call: Any, *arguments: Any) -> Any:
-        """Call the exporter. What it raises is logged and means failure: the agent goes on."""
+        """Call code that may raise. What it raises is logged and means failure."""
         try:
             return call(*arguments)
         except Exception:  # noqa: BLE001 - an exporter may be the user's own
-            _LOG.exception("trackway: the exporter %r failed", self.exporter)
+            _LOG.exception("trackway: export through %r failed", self.exporter)
             return None
 
 

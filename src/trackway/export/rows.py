@@ -18,6 +18,8 @@ import base64
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 import orjson
@@ -98,7 +100,20 @@ _PLACES: Final = {operation: _places(operation) for operation in (None, *Operati
 """Operation to attribute key to its column."""
 
 
-def columns_of(spans: Sequence[ReadableSpan], *, careful: bool = False) -> Columns:
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Spans as columns of the span table, and what a look at them needs to know besides."""
+
+    columns: Columns
+    own_keys: frozenset[str]
+    """Attribute keys on spans of our own scope."""
+    foreign_keys: frozenset[str]
+    """Attribute keys on the other spans."""
+    nested: frozenset[int]
+    """Rows with a value that is a mapping, or a list of mappings: keys stand inside of it."""
+
+
+def rows_of(spans: Sequence[ReadableSpan], *, careful: bool = False) -> Rows:
     """Turn ended spans into the columns of the span table, rows in the order given.
 
     Unless careful, a rare text or number may be left in a column that cannot hold it (no valid
@@ -107,7 +122,7 @@ def columns_of(spans: Sequence[ReadableSpan], *, careful: bool = False) -> Colum
     table = _Table(len(spans), careful)
     for row, span in enumerate(spans):
         table.add(row, span)
-    return table.columns()
+    return table.rows()
 
 
 def to_json(attributes: Mapping[str, Any] | None) -> str:
@@ -138,11 +153,19 @@ class _Table:
         self._resources: dict[int, tuple[str, str | None]] = {}
         self._scopes: dict[int, _Scope] = {}
         self._traces: dict[int, str] = {}
+        self._nested: list[int] = []
         self._open: dict[str | None, dict[str, _OpenPlace | None]] = {}
 
-    def columns(self) -> Columns:
+    def rows(self) -> Rows:
         dense = dict(zip(_DENSE, map(list, zip(*self._dense, strict=True)), strict=True))
-        return {**dense, **self._sparse, "schema_version": [schema.SCHEMA_VERSION] * self._rows}
+        constant = {"schema_version": [schema.SCHEMA_VERSION] * self._rows}
+        own = (places for operation, places in self._open.items() if operation is not None)
+        return Rows(
+            columns={**dense, **self._sparse, **constant},
+            own_keys=frozenset(chain.from_iterable(own)),
+            foreign_keys=frozenset(self._open.get(None, ())),
+            nested=frozenset(self._nested),
+        )
 
     def put(self, row: int, column: str, value: Any) -> None:
         self._sparse.setdefault(column, [None] * self._rows)[row] = value
@@ -210,7 +233,11 @@ class _Table:
                 if value.__class__ is usual or fits(value):
                     values[row] = value
                     continue
-            rest[key] = value if value.__class__ in _AS_IS else _tagged(value)
+            if value.__class__ not in _AS_IS:
+                if _holds_keys(value):
+                    self._nested.append(row)
+                value = _tagged(value)
+            rest[key] = value
         return _encode(rest) if rest else "{}"
 
     def _open_place(self, key: str, operation: Operation | None) -> _OpenPlace | None:
@@ -259,6 +286,12 @@ def _tagged(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_tagged(item) for item in value]
     return value
+
+
+def _holds_keys(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return True
+    return isinstance(value, (tuple, list)) and any(map(_holds_keys, value))
 
 
 def _encode(tagged: dict[str, Any]) -> str:

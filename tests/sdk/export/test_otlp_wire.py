@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import count
-from typing import Any
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, TracerProvider
-from opentelemetry.sdk.trace.id_generator import IdGenerator
+from opentelemetry.sdk.trace import Event, ReadableSpan
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceState
 
+from trackway.export.ended import attributes_of, list_of
 from trackway.export.otlp.endpoint import Endpoint, endpoint_of
-from trackway.export.otlp.wire import decode, encode, pieces, size_of
+from trackway.export.otlp.wire import decode, encode
+from trackway.export.size import pieces, size_of
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 scalars = (
@@ -35,60 +34,53 @@ values = st.recursive(
 attributes = st.dictionaries(texts.filter(bool), values, max_size=5)
 
 
-class CountedIds(IdGenerator):
-    def __init__(self) -> None:
-        self._ids = count(1)
-
-    def generate_trace_id(self) -> int:
-        return next(self._ids)
-
-    def generate_span_id(self) -> int:
-        return next(self._ids)
-
-
-@st.composite
-def ended_spans(draw: Any) -> ReadableSpan:
-    resource = Resource(draw(attributes), draw(st.sampled_from(["", "https://schema/1"])))
-    provider = TracerProvider(
-        resource=resource,
-        shutdown_on_exit=False,
-        id_generator=CountedIds(),
-        span_limits=SpanLimits(max_attributes=3, max_events=1),
-    )
-    tracer = provider.get_tracer(
-        draw(texts.filter(bool)), draw(st.none() | texts), attributes=draw(attributes)
-    )
-    remote = SpanContext(1, 2, is_remote=True, trace_state=TraceState([("k", "v")]))
-    span = tracer.start_span(
-        draw(texts),
-        kind=draw(st.sampled_from(SpanKind)),
-        attributes=draw(attributes),
-        links=[Link(remote, draw(attributes))] if draw(st.booleans()) else [],
-        start_time=draw(st.integers(1, 2**62)),
-    )
-    for _ in range(draw(st.integers(0, 2))):
-        span.add_event(draw(texts), draw(attributes), timestamp=draw(st.integers(1, 2**62)))
-    if draw(st.booleans()):
-        span.set_status(Status(StatusCode.ERROR, draw(texts)))
-    span.end(draw(st.integers(1, 2**62)))
-    assert isinstance(span, ReadableSpan)
-    return span
+statuses = st.just(Status()) | st.builds(Status, st.just(StatusCode.ERROR), texts)
+resources = st.builds(Resource, attributes, st.sampled_from(["", "https://schema/1"]))
+scopes = st.builds(InstrumentationScope, texts, st.none() | texts, st.none(), attributes)
+times = st.integers(1, 2**62)
+counts = st.integers(0, 3)
+bounded = st.builds(attributes_of, attributes, counts)
+contexts = st.builds(
+    SpanContext,
+    st.integers(1, 2**128 - 1),
+    st.integers(1, 2**64 - 1),
+    is_remote=st.booleans(),
+    trace_state=st.sampled_from([TraceState(), TraceState([("k", "v"), ("l", "w")])]),
+)
+events = st.builds(Event, texts, bounded, times)
+links = st.builds(Link, contexts, bounded)
+ended_spans = st.builds(
+    ReadableSpan,
+    name=texts,
+    context=contexts,
+    parent=st.none() | contexts,
+    resource=resources,
+    attributes=bounded,
+    events=st.builds(list_of, st.lists(events, max_size=2), counts),
+    links=st.builds(list_of, st.lists(links, max_size=2), counts),
+    kind=st.sampled_from(SpanKind),
+    instrumentation_scope=scopes,
+    status=statuses,
+    start_time=times,
+    end_time=times,
+)
 
 
-@settings(max_examples=50)
-@given(st.lists(ended_spans(), max_size=2))
+@settings(max_examples=60)
+@given(st.lists(ended_spans, max_size=2))
 def test_decoded_spans_encode_to_the_same_bytes(spans: list[ReadableSpan]) -> None:
     payload = encode(spans)
     assert encode(decode(payload)) == payload
 
 
-@given(ended_spans())
+@settings(max_examples=60)
+@given(ended_spans)
 def test_a_span_is_never_larger_than_its_estimate(span: ReadableSpan) -> None:
     assert len(encode([span])) <= size_of(span)
 
 
-@settings(max_examples=50)
-@given(st.lists(ended_spans(), max_size=4), st.integers(200, 1500))
+@settings(max_examples=40)
+@given(st.lists(ended_spans, max_size=4), st.integers(200, 1500))
 def test_pieces_keep_the_order_and_the_limit(spans: list[ReadableSpan], limit: int) -> None:
     cut = list(pieces(spans, limit))
     assert [span for piece in cut for span in piece] == spans

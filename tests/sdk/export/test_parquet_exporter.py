@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -143,18 +144,21 @@ def test_files_are_finished_at_each_limit(tmp_path: Path, limit: dict[str, Any])
     assert len(files_below(tmp_path)) == 2
 
 
+def write_in_process(folder: Path) -> None:
+    exporter = ParquetSpanExporter(folder, rotate_rows=2)
+    for run in range(5):
+        exporter.export(spans_of([str(run)]))
+    exporter.shutdown()
+
+
 def test_two_processes_share_a_directory(tmp_path: Path) -> None:
-    program = (
-        "import sys; sys.path.insert(0, sys.argv[2]);"
-        "from test_parquet_exporter import spans_of;"
-        "from trackway.export.parquet import ParquetSpanExporter;"
-        "exporter = ParquetSpanExporter(sys.argv[1], rotate_rows=2);"
-        "[exporter.export(spans_of([str(n)])) for n in range(5)];"
-        "exporter.shutdown()"
-    )
-    arguments = [sys.executable, "-c", program, str(tmp_path), str(Path(__file__).parent)]
-    writers = [subprocess.Popen(arguments) for _ in range(2)]
-    assert [writer.wait(60) for writer in writers] == [0, 0]
+    processes = multiprocessing.get_context("fork")
+    writers = [processes.Process(target=write_in_process, args=(tmp_path,)) for _ in range(2)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+        assert writer.exitcode == 0
     rows = rows_below(tmp_path)
     assert len(rows) == len({row["span_id"] for row in rows}) == 20
 

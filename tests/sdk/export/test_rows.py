@@ -14,7 +14,7 @@ from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode,
 
 from span_rows import attributes_of
 from trackway import schema
-from trackway.export.rows import columns_of
+from trackway.export.rows import rows_of
 
 
 def span_of(
@@ -30,7 +30,7 @@ def span_of(
 
 
 def row_of(span: ReadableSpan) -> dict[str, Any]:
-    columns = columns_of([span], careful=True)
+    columns = rows_of([span], careful=True).columns
     return {name: values[0] for name, values in columns.items() if values[0] is not None}
 
 

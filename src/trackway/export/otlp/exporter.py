@@ -37,7 +37,8 @@ from trackway.export.counts import ExportCounts
 from trackway.export.fork import in_forked_child
 from trackway.export.otlp.delivery import Answer, Delivery, Sender
 from trackway.export.otlp.endpoint import Endpoint, endpoint_of
-from trackway.export.otlp.wire import decode, encode, pieces
+from trackway.export.otlp.wire import decode, encode
+from trackway.export.size import pieces
 from trackway.export.spool import Segment, claim_abandoned, state_directory
 
 _LOG: Final = logging.getLogger(__name__)

@@ -1,25 +1,16 @@
-"""Spans as OTLP bytes, and back; how many fit into a message.
-
-1. `encode` is the upstream encoding. `decode` gives spans that encode to the same bytes again.
-2. `size_of` is never less than what a span takes in a message: text is measured, the rest is
-   counted at its most.
-3. `pieces` keeps the order and fills each message up to the limit; a span that is larger by itself
-   gets a message of its own.
-"""
+"""Spans as OTLP bytes, and back: what is decoded encodes to the same bytes again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as WireSpan
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event, ReadableSpan
-from opentelemetry.sdk.util import BoundedList
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import (
     Link,
@@ -31,6 +22,8 @@ from opentelemetry.trace import (
     TraceState,
 )
 
+from trackway.export.ended import attributes_of, list_of
+
 _IS_REMOTE: Final = 0x200
 _KINDS: Final = {
     WireSpan.SPAN_KIND_INTERNAL: SpanKind.INTERNAL,
@@ -39,10 +32,6 @@ _KINDS: Final = {
     WireSpan.SPAN_KIND_PRODUCER: SpanKind.PRODUCER,
     WireSpan.SPAN_KIND_CONSUMER: SpanKind.CONSUMER,
 }
-_SPAN_BYTES: Final = 200
-"""Ids, times, kind, status, flags and counts of one span, with their tags and lengths."""
-_MEMBER_BYTES: Final = 32
-"""Tags and lengths around one attribute, event or list item, and a number in it."""
 
 
 def encode(spans: Sequence[ReadableSpan]) -> bytes:
@@ -62,66 +51,6 @@ def decode(payload: bytes) -> list[ReadableSpan]:
     ]
 
 
-def size_of(span: ReadableSpan) -> int:
-    """Return an upper bound of the bytes that a span adds to a message, its resource included."""
-    named = [span.name, span.status.description, span.resource.schema_url]
-    scope = span.instrumentation_scope
-    if scope is not None:
-        named += [scope.name, scope.version, scope.schema_url]
-    return (
-        _SPAN_BYTES
-        + sum(_text_bytes(text) for text in named if text)
-        + (_members_bytes(scope.attributes) if scope else 0)
-        + (_text_bytes(span.context.trace_state.to_header()) if span.context else 0)
-        + _members_bytes(span.attributes)
-        + _members_bytes(span.resource.attributes)
-        + sum(_item_bytes(event.name, event.attributes) for event in span.events)
-        + sum(_item_bytes("", link.attributes) for link in span.links)
-    )
-
-
-def pieces(spans: Iterable[ReadableSpan], limit: int) -> Iterator[list[ReadableSpan]]:
-    """Cut spans into messages of at most `limit` bytes."""
-    piece: list[ReadableSpan] = []
-    size = 0
-    for span in spans:
-        added = size_of(span)
-        if piece and size + added > limit:
-            yield piece
-            piece, size = [], 0
-        piece.append(span)
-        size += added
-    if piece:
-        yield piece
-
-
-def _item_bytes(name: str, attributes: Mapping[str, Any] | None) -> int:
-    return 2 * _MEMBER_BYTES + _text_bytes(name) + _members_bytes(attributes)
-
-
-def _members_bytes(attributes: Mapping[str, Any] | None) -> int:
-    return sum(
-        _MEMBER_BYTES + _text_bytes(str(key)) + _value_bytes(value)
-        for key, value in (attributes or {}).items()
-    )
-
-
-def _value_bytes(value: Any) -> int:
-    if isinstance(value, str):
-        return _text_bytes(value)
-    if isinstance(value, (bytes, bytearray)):
-        return len(value)
-    if isinstance(value, Mapping):
-        return _members_bytes(value)
-    if isinstance(value, Sequence):
-        return sum(_MEMBER_BYTES + _value_bytes(item) for item in value)
-    return 0  # within the bytes of its member
-
-
-def _text_bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-
-
 def _scope(group: Any) -> InstrumentationScope:
     scope = group.scope
     return InstrumentationScope(
@@ -138,8 +67,6 @@ def _span(span: Any, resource: Resource, scope: InstrumentationScope) -> Readabl
             int.from_bytes(span.parent_span_id, "big"),
             is_remote=bool(span.flags & _IS_REMOTE),
         )
-    attributes = BoundedAttributes(attributes=_attributes(span.attributes))
-    attributes.dropped = span.dropped_attributes_count
     return ReadableSpan(
         name=span.name,
         context=SpanContext(
@@ -151,9 +78,9 @@ def _span(span: Any, resource: Resource, scope: InstrumentationScope) -> Readabl
         ),
         parent=parent,
         resource=resource,
-        attributes=attributes,
-        events=_bounded(map(_event, span.events), span.dropped_events_count),
-        links=_bounded(map(_link, span.links), span.dropped_links_count),
+        attributes=attributes_of(_attributes(span.attributes), span.dropped_attributes_count),
+        events=list_of(map(_event, span.events), span.dropped_events_count),
+        links=list_of(map(_link, span.links), span.dropped_links_count),
         kind=_KINDS.get(span.kind, SpanKind.INTERNAL),
         status=_status(span.status),
         start_time=span.start_time_unix_nano,
@@ -169,7 +96,8 @@ def _status(status: Any) -> Status:
 
 
 def _event(event: Any) -> Event:
-    return Event(event.name, _counted(event), event.time_unix_nano)
+    attributes = attributes_of(_attributes(event.attributes), event.dropped_attributes_count)
+    return Event(event.name, attributes, event.time_unix_nano)
 
 
 def _link(link: Any) -> Link:
@@ -178,19 +106,8 @@ def _link(link: Any) -> Link:
         int.from_bytes(link.span_id, "big"),
         is_remote=bool(link.flags & _IS_REMOTE),
     )
-    return Link(context, _counted(link))
-
-
-def _counted(holder: Any) -> BoundedAttributes:
-    attributes = BoundedAttributes(attributes=_attributes(holder.attributes))
-    attributes.dropped = holder.dropped_attributes_count
-    return attributes
-
-
-def _bounded(items: Iterable[Any], dropped: int) -> Any:
-    bounded = BoundedList.from_seq(None, items)
-    bounded.dropped = dropped
-    return bounded
+    attributes = attributes_of(_attributes(link.attributes), link.dropped_attributes_count)
+    return Link(context, attributes)
 
 
 def _attributes(pairs: Iterable[KeyValue]) -> dict[str, Any]:

@@ -29,11 +29,12 @@ import pyarrow as pa
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
+from trackway.export.clean import Cleaner
 from trackway.export.counts import ExportCounts
 from trackway.export.fork import in_forked_child
+from trackway.export.parquet.screen import clean_batch
 from trackway.export.parquet.store import LocalStore, open_store
 from trackway.export.parquet.table import (
-    batch_of,
     footer,
     from_bytes,
     parts_of,
@@ -84,6 +85,7 @@ class ParquetSpanExporter(SpanExporter):
         rotate_rows, rotate_bytes (of Arrow memory), rotate_seconds: when a file is finished.
         memory_bytes: rows kept in memory while neither files nor spool can be written.
         fsync: also survive the machine, at a disk flush a batch.
+        cleaner: what is redacted and cut once more; by default the built-in kinds and limits.
     """
 
     def __init__(
@@ -96,7 +98,9 @@ class ParquetSpanExporter(SpanExporter):
         rotate_seconds: float = 60.0,
         memory_bytes: int = 256 * 2**20,
         fsync: bool = False,
+        cleaner: Cleaner | None = None,
     ) -> None:
+        self._cleaner = Cleaner() if cleaner is None else cleaner
         self._store = open_store(target)
         self._spool = _spool_directory(target, spool)
         self._rotate_rows = rotate_rows
@@ -122,7 +126,7 @@ class ParquetSpanExporter(SpanExporter):
         """Spool a batch, and finish files that are due."""
         if self._closed:
             return SpanExportResult.FAILURE
-        batch = batch_of(spans)
+        batch = clean_batch(spans, self._cleaner)
         with self._lock:
             self._recover()
             self.counts.ended += len(spans)

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from opentelemetry.sdk.trace import ReadableSpan
 
 from trackway import schema
-from trackway.export.rows import Columns, columns_of
+from trackway.export.rows import Columns, Rows, rows_of
 
 _FULL_SCHEMA: Final[pa.Schema] = schema.arrow_schema(pa)
 _PLAIN_TYPES: Final = [
@@ -43,12 +43,14 @@ class Part:
     rows: pa.Table
 
 
-def batch_of(spans: Sequence[ReadableSpan]) -> pa.RecordBatch:
+def batch_of(spans: Sequence[ReadableSpan]) -> tuple[pa.RecordBatch, Rows]:
     """Build the Arrow batch of ended spans: the columns that have a value, in plain types."""
+    rows = rows_of(spans)
     try:
-        return _batch(columns_of(spans))
+        return _batch(rows.columns), rows
     except (UnicodeEncodeError, OverflowError, pa.ArrowInvalid):
-        return _batch(columns_of(spans, careful=True))
+        rows = rows_of(spans, careful=True)
+        return _batch(rows.columns), rows
 
 
 def _batch(columns: Columns) -> pa.RecordBatch:
