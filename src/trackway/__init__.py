@@ -22,6 +22,7 @@ from trackway.events import (
 from trackway.propagation import carried, carrier
 from trackway.recorder import TrajectoryRecorder
 from trackway.recording import VERSION as __version__
+from trackway.registry import tools
 from trackway.run import Run, current_run
 
 __all__ = [
@@ -52,5 +53,6 @@ __all__ = [
     "state",
     "step",
     "tool",
+    "tools",
     "wait",
 ]

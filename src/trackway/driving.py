@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextvars import Token
 from typing import Any, Protocol
@@ -103,7 +103,7 @@ def drive_async_generator(
                 raise
             except BaseException as error:  # noqa: BLE001 - thrown in by the consumer, passed on
                 # A loop that shuts down cancels the closing of the generators that it found open.
-                closing = isinstance(error, asyncio.CancelledError)
+                closing = _is_cancellation(error)
                 resume, sent = generator.athrow, error
 
     return wrapper
@@ -121,8 +121,14 @@ def called(
         raise
 
 
+def _is_cancellation(error: BaseException) -> bool:
+    # Without importing asyncio for programs that never do: no task, no cancellation.
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and isinstance(error, asyncio.CancelledError)
+
+
 def _end(live: Opened, error: BaseException, closing: bool) -> None:
-    if closing and isinstance(error, asyncio.CancelledError):
+    if closing and _is_cancellation(error):
         live.abandon()
     else:
         live.fail(error)
@@ -135,10 +141,8 @@ async def _close(generator: AsyncGenerator[Any, Any], live: Opened | None) -> No
     token = otel_context.attach(live.context)
     try:
         await generator.aclose()
-    except asyncio.CancelledError:  # the loop is shutting down; the stream was closed before
-        raise
     except BaseException as error:
-        live.fail(error)
+        _end(live, error, closing=True)
         raise
     finally:
         detach(token)

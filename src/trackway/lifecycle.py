@@ -18,6 +18,8 @@ from opentelemetry import context as otel_context
 from trackway.adoption import follower
 from trackway.driving import Opener, called, detach, drive_async_generator, follow_generator
 
+_MARK = "__trackway__"
+
 
 def wrap(function: Callable[..., Any], open_span: Opener) -> Callable[..., Any]:
     """Return the function with a span around each call, in the function's own shape."""
@@ -35,9 +37,15 @@ def wrap(function: Callable[..., Any], open_span: Opener) -> Callable[..., Any]:
     else:
         wrapper = _plain(function, open_span)
     functools.update_wrapper(wrapper, _named(function))
+    wrapper.__dict__[_MARK] = True
     if wrapper.__wrapped__ is not function:  # type: ignore[attr-defined]
         wrapper.__wrapped__ = function  # type: ignore[attr-defined]
     return wrapper
+
+
+def is_recorded(function: Callable[..., Any]) -> bool:
+    """Whether calls of this function are recorded already, be it below other wrappers."""
+    return bool(getattr(function, "__dict__", {}).get(_MARK))
 
 
 def _named(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,7 +4,7 @@
    keeps its value. Our own spans carry it from birth and are left alone.
 2. A foreign span whose operation is a step (a model call, a tool call, a retrieval) also takes the
    run's clock, unless it is the same call seen twice: a span of the same operation (and tool)
-   stands right above it.
+   stands right above it, or is our own span around it.
 3. Nothing here raises: a processor that fails loses spans.
 """
 
@@ -60,27 +60,28 @@ def stamp(span: Span, parent_context: Context | None) -> None:
         context = get_current() if parent_context is None else parent_context
         place: Any = context.get(PLACE)
         if place is not None and place.run is not None:
-            _stamp(span, place.run, context)
+            _stamp(span, place, context)
     except Exception as error:  # noqa: BLE001 - a processor must not break the program
         record_capture_error("processor", error)
 
 
-def _stamp(span: Span, run: Any, context: Context) -> None:
+def _stamp(span: Span, place: Any, context: Context) -> None:
+    run = place.run
     present = span.attributes or _NONE
     stamps = {key: value for key, value in run.attributes.items() if key not in present}
     operation = operation_of(present)
     if (
         operation in STEP_OPERATIONS
         and Trackway.STEP_INDEX not in present
-        and not _seen_above(operation, present, context)
+        and not _seen(operation, present, trace.get_current_span(context))
+        and not _seen(operation, present, place.span)
     ):
         stamps[Trackway.STEP_INDEX] = run.tick()
     span.set_attributes(stamps)
 
 
-def _seen_above(operation: Operation | None, present: Mapping[str, Any], context: Context) -> bool:
-    parent = trace.get_current_span(context)
-    above: Mapping[str, Any] = getattr(parent, "attributes", None) or _NONE
+def _seen(operation: Operation | None, present: Mapping[str, Any], span: trace.Span) -> bool:
+    above: Mapping[str, Any] = getattr(span, "attributes", None) or _NONE
     if operation_of(above) is not operation:
         return False
     tool, tool_above = (a.get(GenAI.TOOL_NAME, a.get("tool.name")) for a in (present, above))

@@ -1,0 +1,159 @@
+"""Whole registries of tools, recorded in one call: `TOOLS = trackway.tools(TOOLS)`.
+
+1. A dict of callables (by name), a list of callables, a list of OpenAI-style entries (a dict with a
+   callable beside its definition) and an object (its public methods) are understood.
+2. A dict or list comes back as a new one of the same kind; the one given stays as it was. An object
+   comes back as a view of it whose public methods are recorded; the rest is the object's own.
+3. A session of the Model Context Protocol (an object with `call_tool`) comes back as a view whose
+   `call_tool(name, arguments)` is recorded as the tool `name`.
+4. `kinds` says what tools do: name to `lookup`, `mutate`, `notify`, `other`. A name in `kinds` that
+   no tool has is an error: it would be a rule that never applies.
+5. What is recorded already is not recorded twice.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, Final, TypeVar, cast
+
+from trackway.decorators import checked_kind, function_name, tool
+from trackway.lifecycle import is_recorded, wrap
+from trackway.messages import get
+from trackway.plans import ToolPlan
+
+Registry = TypeVar("Registry")
+_CALLABLE_KEYS: Final = ("callable", "func", "handler", "implementation", "fn")
+
+
+def tools(registry: Registry, *, kinds: Mapping[str, str] | None = None) -> Registry:
+    """Return the registry with its tools recorded.
+
+    Raises TypeError where nothing in it is a tool, ValueError for an unknown kind, or a name in
+    `kinds` that no tool has.
+    """
+    declared = dict(kinds or {})
+    for kind in declared.values():
+        checked_kind(kind)
+    names: set[str] = set()
+
+    def record(name: str, function: Callable[..., Any]) -> Any:
+        names.add(name)
+        if is_recorded(function):
+            return function
+        return tool(name, kind=declared.get(name))(function)
+
+    recorded = _recorded(registry, record, declared)
+    if not isinstance(recorded, _Session):
+        _check_names(declared, names)
+        if not names:
+            raise TypeError(
+                "tools(): expected a dict or list of callables, OpenAI-style entries, an object "
+                f"with methods or an MCP session; found no callable in {type(registry).__name__}"
+            )
+    return cast("Registry", recorded)
+
+
+Record = Callable[[str, Callable[..., Any]], Any]
+
+
+def _recorded(registry: Any, record: Record, kinds: Mapping[str, str]) -> Any:
+    if isinstance(registry, dict):
+        if _entry_callable(registry) is not None:
+            return _entry(registry, record)
+        return {name: _item(str(name), value, record) for name, value in registry.items()}
+    if isinstance(registry, (list, tuple)):
+        made = [_item(None, value, record) for value in registry]
+        return made if isinstance(registry, list) else tuple(made)
+    if callable(getattr(registry, "call_tool", None)):
+        return _Session(registry, kinds)
+    return _View(registry, dict(_methods(registry, record)))
+
+
+def _item(name: str | None, value: Any, record: Record) -> Any:
+    if isinstance(value, dict):
+        return _entry(value, record)
+    return record(name or function_name(value), value) if callable(value) else value
+
+
+def _entry_callable(entry: Mapping[str, Any]) -> str | None:
+    return next((key for key in _CALLABLE_KEYS if callable(entry.get(key))), None)
+
+
+def _entry(entry: dict[str, Any], record: Record) -> dict[str, Any]:
+    key = _entry_callable(entry)
+    if key is None:
+        return entry
+    name = get(entry.get("function"), "name") if "function" in entry else entry.get("name")
+    return {**entry, key: record(str(name or function_name(entry[key])), entry[key])}
+
+
+def _methods(registry: Any, record: Record) -> Iterator[tuple[str, Any]]:
+    for name in dir(type(registry)):
+        if name.startswith("_") or isinstance(
+            inspect.getattr_static(registry, name, None), property
+        ):
+            continue
+        method = getattr(registry, name)
+        if inspect.isroutine(method):
+            yield name, record(name, method)
+
+
+def _check_names(kinds: Iterable[str], names: Iterable[str]) -> None:
+    for name in kinds:
+        if name not in names:
+            near = get_close_matches(name, list(names), n=1)
+            known = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(names))}"
+            raise ValueError(f"kinds names {name!r}, which is no tool of the registry; {known}")
+
+
+class _View:
+    """An object whose public methods are recorded."""
+
+    def __init__(self, viewed: Any, methods: Mapping[str, Any]) -> None:
+        self.__dict__.update(methods)
+        self._viewed = viewed
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:  # isinstance must see the object's class
+        return type(self._viewed)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._viewed, name)
+
+
+class _Session(_View):
+    """An MCP session whose tool calls are recorded under the tools' names."""
+
+    def __init__(self, session: Any, kinds: Mapping[str, str]) -> None:
+        super().__init__(session, {})
+        self._kinds = kinds
+        self._callers: dict[str, Callable[..., Any]] = {}
+
+    async def call_tool(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Call the tool, recorded; takes what the session's own `call_tool` takes."""
+        if name not in self._callers:
+            self._callers[name] = self._recorded_call(name)
+        return await self._callers[name](name, *args, **kwargs)
+
+    def _recorded_call(self, name: str) -> Callable[..., Any]:
+        declared = self._kinds.get(name)
+        kind = None if declared is None else checked_kind(declared)
+        plan = ToolPlan(name, _mcp_arguments, kind=kind, success=_mcp_success)
+        return wrap(self._viewed.call_tool, plan.open)
+
+
+def _mcp_arguments(
+    name: str,  # noqa: ARG001
+    arguments: Mapping[str, Any] | None = None,
+    *_: Any,
+    **__: Any,
+) -> dict[str, Any]:
+    return dict(arguments or {})
+
+
+def _mcp_success(result: Any) -> bool:
+    """The protocol's own word: `isError`, which the SDK since its version 2 spells `is_error`."""
+    name = "is_error" if hasattr(result, "is_error") else "isError"
+    return not getattr(result, name)

@@ -1,0 +1,172 @@
+"""A whole registry of tools, recorded in one call."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.server.mcpserver import MCPServer
+
+import trackway
+from trackway.schema import GenAI, Trackway
+
+
+def lookup_order(order_id: str) -> dict[str, Any]:
+    return {"id": order_id}
+
+
+def refund(order_id: str, amount: float) -> str:
+    return "paid"
+
+
+async def send_email(to: str) -> None: ...
+
+
+class Shop:
+    currency = "USD"
+
+    def __init__(self) -> None:
+        self.refunded: list[str] = []
+
+    def lookup(self, order_id: str) -> str:
+        return order_id
+
+    def refund(self, order_id: str) -> None:
+        self.refunded.append(order_id)
+
+    @property
+    def dangerous(self) -> str:
+        raise RuntimeError("a property must not be read")
+
+    def _private(self) -> None: ...
+
+
+def test_a_dict_by_its_names(recorded: Any) -> None:
+    given = {"lookup_order": lookup_order, "refund_api.create": refund, "email": send_email}
+    made = trackway.tools(given, kinds={"refund_api.create": "mutate"})
+    assert made["refund_api.create"]("A1", amount=2) == "paid"
+    asyncio.run(made["email"]("ann"))
+    assert recorded.arguments("refund_api.create") == {"order_id": "A1", "amount": 2}
+    assert recorded.tool("refund_api.create").attributes[Trackway.STEP_KIND] == "mutate"
+    assert recorded.arguments("email") == {"to": "ann"}
+    assert given["lookup_order"] is lookup_order
+
+
+def test_a_list_by_the_functions_names(recorded: Any) -> None:
+    first, second = trackway.tools([lookup_order, refund])
+    first("A1")
+    assert recorded.result("lookup_order") == {"id": "A1"}
+    assert isinstance(trackway.tools((lookup_order,)), tuple)
+    assert second.__name__ == "refund"
+
+
+def test_openai_style_entries(recorded: Any) -> None:
+    definition = {"type": "function", "function": {"name": "lookup", "parameters": {}}}
+    made = trackway.tools(
+        [{**definition, "callable": lookup_order}, {"name": "pay", "func": refund}]
+    )
+    made[0]["callable"]("A1")
+    made[1]["func"]("A1", 2.0)
+    assert recorded.arguments("lookup") == {"order_id": "A1"}
+    assert recorded.arguments("pay") == {"order_id": "A1", "amount": 2.0}
+    assert made[0]["function"] == definition["function"]
+
+
+def test_an_object_by_its_public_methods(recorded: Any) -> None:
+    shop = Shop()
+    view = trackway.tools(shop, kinds={"refund": "mutate"})
+    assert view.lookup("A1") == "A1"
+    view.refund("A1")
+    assert shop.refunded == ["A1"]
+    assert view.refunded is shop.refunded
+    assert view.currency == "USD"
+    assert isinstance(view, Shop)
+    assert recorded.names == ["execute_tool lookup", "execute_tool refund"]
+
+
+def test_what_is_recorded_already_is_recorded_once(recorded: Any) -> None:
+    mine = trackway.tool("mine", kind="lookup")(lookup_order)
+    made = trackway.tools({"lookup_order": mine})
+    made["lookup_order"]("A1")
+    assert recorded.names == ["execute_tool mine"]
+
+
+def test_a_name_that_no_tool_has_is_refused_with_the_nearest() -> None:
+    with pytest.raises(ValueError, match=r"'lookup_ordr'.* did you mean 'lookup_order'\?"):
+        trackway.tools({"lookup_order": lookup_order}, kinds={"lookup_ordr": "lookup"})
+    with pytest.raises(ValueError, match="known: lookup_order"):
+        trackway.tools({"lookup_order": lookup_order}, kinds={"zzz": "lookup"})
+    with pytest.raises(ValueError, match="found 'reads'"):
+        trackway.tools({"lookup_order": lookup_order}, kinds={"lookup_order": "reads"})
+
+
+@pytest.mark.parametrize("nothing", [{}, [], {"a": 1}])
+def test_a_registry_without_tools_is_refused(nothing: Any) -> None:
+    with pytest.raises(TypeError, match="found no callable in"):
+        trackway.tools(nothing)
+
+
+SERVER = """
+from mcp.server.mcpserver import MCPServer
+server = MCPServer("shop")
+
+@server.tool()
+def lookup_order(order_id: str) -> dict:
+    if order_id == "none":
+        raise ValueError("no such order")
+    return {"id": order_id, "total": 84.0}
+
+server.run("stdio")
+"""
+
+
+def check_session(recorded: Any, target: Any) -> None:
+    async def main() -> None:
+        async with Client(target) as client:
+            session = trackway.tools(client, kinds={"lookup_order": "lookup"})
+            with trackway.run("t"):
+                good = await session.call_tool("lookup_order", {"order_id": "A9128"})
+                bad = await session.call_tool("lookup_order", {"order_id": "none"})
+            assert (good.is_error, bad.is_error) == (False, True)
+            assert [tool.name for tool in (await session.list_tools()).tools] == ["lookup_order"]
+
+    asyncio.run(main())
+    ours = [
+        span
+        for span in recorded.named("execute_tool lookup_order")
+        if span.instrumentation_scope.name == "trackway"
+    ]
+    good, bad = (span.attributes for span in ours)
+    assert recorded.value(ours[0], GenAI.TOOL_CALL_ARGUMENTS) == {"order_id": "A9128"}
+    assert "84.0" in good[GenAI.TOOL_CALL_RESULT]
+    assert (good[Trackway.STEP_OK], bad[Trackway.STEP_OK]) == (True, False)
+    assert good[Trackway.STEP_KIND] == "lookup"
+    indices = [span.attributes.get(Trackway.STEP_INDEX) for span in recorded.all]
+    assert sorted(index for index in indices if index is not None) == [1, 2]
+
+
+def test_an_mcp_session_in_one_process(recorded: Any) -> None:
+    server = MCPServer("shop")
+
+    @server.tool()
+    def lookup_order(order_id: str) -> dict[str, Any]:
+        if order_id == "none":
+            raise ValueError("no such order")
+        return {"id": order_id, "total": 84.0}
+
+    check_session(recorded, server)
+
+
+def test_an_mcp_session_over_stdio(recorded: Any, tmp_path: Path) -> None:
+    path = tmp_path / "server.py"
+    path.write_text(SERVER)
+    parameters = StdioServerParameters(
+        command=sys.executable, args=["-W", "ignore", str(path)], env=dict(os.environ)
+    )
+    check_session(recorded, stdio_client(parameters))
