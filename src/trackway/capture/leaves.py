@@ -40,6 +40,8 @@ _SEARCH_COST: Final = 320
 _LONGEST_KEY: Final = 256
 _SEARCHED_BYTES: Final = 65536
 _FEWEST_CARD_DIGITS: Final = 10**12
+_LONGEST_DIGITS: Final = 1e16
+"""Floats below are written digit by digit, others with an exponent."""
 _LONGEST_INTEGER_BITS: Final = 13_000
 """Python refuses to write integers of more than 4300 digits (14,284 bits)."""
 
@@ -155,7 +157,7 @@ class Leaves:
             return "NaN"
         if math.isinf(value):
             return "Infinity" if value > 0 else "-Infinity"
-        if value.is_integer() and abs(value) < INTEGER_BOUND:
+        if value.is_integer() and abs(value) < _LONGEST_DIGITS:
             return value if self.integer(int(value)) != CARD_MARKER else CARD_MARKER
         return value
 

@@ -174,7 +174,7 @@ class Shelf(dict[str, int]):
         (Order, f'"<class {__name__}.Order>"'),
         ((number for number in (1, 2)), '"<generator>"'),
     ],
-    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+    ids=repr,
 )
 def test_a_value_is_written_as(value: object, text: str) -> None:
     captured = CAPTURE.value(value)

@@ -1,0 +1,15 @@
+"""How many examples Hypothesis draws: `HYPOTHESIS_PROFILE=deep pytest …` for 100,000 a property."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+_SLOW_IS_FINE = (HealthCheck.too_slow, HealthCheck.data_too_large)
+
+settings.register_profile("ordinary", deadline=None, suppress_health_check=_SLOW_IS_FINE)
+settings.register_profile(
+    "deep", max_examples=100_000, deadline=None, suppress_health_check=_SLOW_IS_FINE
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ordinary"))
