@@ -1,6 +1,6 @@
 """What holds for every value.
 
-100,000 values a property: `HYPOTHESIS_PROFILE=deep pytest tests/sdk/capture/test_capture_properties.py`
+100,000 values a property: `HYPOTHESIS_PROFILE=deep pytest tests/sdk/capture -k properties`
 """
 
 from __future__ import annotations
