@@ -12,6 +12,8 @@ from typing import Any
 from sybil import Example, Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 
+import trackway
+
 ROOT = Path(__file__).parent
 
 
@@ -22,6 +24,7 @@ def _in_an_empty_folder(namespace: dict[str, Any]) -> None:
 
 
 def _back(namespace: dict[str, Any]) -> None:
+    trackway.shutdown()
     os.chdir(namespace["_home"])
     namespace["_folder"].cleanup()
 
