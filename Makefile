@@ -12,7 +12,7 @@ demo: $(VENV)/.demo
 	@$(BIN)/python -m examples.support_agent
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
