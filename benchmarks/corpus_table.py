@@ -58,8 +58,7 @@ class Counts:
         self.steps += len(batch.steps)
         self.tool_calls += sum(batch.runs.column("tool_calls").to_pylist())
         self.dialects |= set(spans.column("source").drop_null().to_pylist())
-        for gaps in batch.runs.column("gaps").to_pylist():
-            self.gaps.update(gap["name"] for gap in gaps or ())
+        self.gaps.update(trajectories.gap_table.column("name").to_pylist())
         for row in trajectories.quarantined.to_pylist():
             self.set_aside[row["reason"]] += row["count"]
 

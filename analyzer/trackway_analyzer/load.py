@@ -31,7 +31,7 @@ from trackway_analyzer.model import Trajectory
 from trackway_analyzer.report.html import runs_html
 from trackway_analyzer.select import Where, matching, where
 from trackway_analyzer.source import RunSource, SpanSource
-from trackway_analyzer.summary import gap_table, session_table, variant_table
+from trackway_analyzer.summary import gap_table, session_table, source_gap_table, variant_table
 from trackway_analyzer.write import write_spans
 
 if TYPE_CHECKING:
@@ -85,6 +85,15 @@ class Trajectories:
         return _of_runs(table, self.batch.runs) if self._wanted else table
 
     @property
+    def gap_table(self) -> pa.Table:
+        """The gaps as an Arrow table; without a filter also those of the whole source."""
+        gaps = gap_table(self.batch)
+        if self._wanted:
+            return gaps
+        beside = source_gap_table(self.span_table, self.batch.runs, self.quarantined)
+        return pa.concat_tables([gaps, beside])
+
+    @property
     def quarantined(self) -> pa.Table:
         """What could not be read, as an Arrow table (`read.quarantine.QUARANTINE_SCHEMA`)."""
         return self._source.spans.quarantine
@@ -129,8 +138,8 @@ class Trajectories:
         return frame(self.span_table)
 
     def gaps(self) -> pd.DataFrame:
-        """One row a named hole in the evidence of a run."""
-        return frame(gap_table(self.batch))
+        """One row a named hole in the evidence; gaps of the whole source name no run."""
+        return frame(self.gap_table)
 
     def quarantine(self) -> pd.DataFrame:
         """One row a thing that could not be read: file, offset, reason, detail, count."""

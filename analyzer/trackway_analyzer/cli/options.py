@@ -106,6 +106,8 @@ def notes(trajectories: Trajectories, source: str, reading: Reading) -> None:
     """Say on standard error what a person should know of a source beside the answer."""
     note_losses(trajectories, source)
     note_sessions(trajectories, reading)
+    if len(trajectories.span_table) and not len(trajectories):
+        note(f"{source} holds spans but no run: no model call, tool call or agent")
 
 
 def refuse_unreadable(trajectories: Trajectories, source: str) -> None:

@@ -79,3 +79,11 @@ def otlp(tmp_path: Path) -> Write:
         return path
 
     return write
+
+
+@pytest.fixture
+def http_span(tmp_path: Path) -> Path:
+    """Write a file with one span of an HTTP client, which is nobody's agent."""
+    path = tmp_path / "http.json"
+    path.write_text(json.dumps(document([span("c" * 32, 1, "GET /", None, http__method="GET")])))
+    return path

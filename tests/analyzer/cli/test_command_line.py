@@ -237,6 +237,31 @@ def test_a_folder_without_traces_says_what_was_looked_for(call: Call, tmp_path: 
     assert "notes.txt" in err
 
 
+def test_spans_that_no_dialect_knows_are_kept_and_said(call: Call, http_span: Path) -> None:
+    code, out, err = call("steps", http_span)
+    assert (code, out) == (0, "")
+    assert err == (f"note: {http_span} holds spans but no run: no model call, tool call or agent\n")
+    code, out, _ = call("gaps", http_span, "--json")
+    assert code == 0
+    assert json.loads(out) == {
+        "run_id": None,
+        "name": "unknown_dialect",
+        "step": None,
+        "count": 1,
+        "detail": "no dialect knows these spans, they are in no run; scopes: opentelemetry.example",
+    }
+
+
+def test_a_file_that_ends_in_the_middle_is_a_gap(call: Call, otlp: Write) -> None:
+    path = otlp({HAPPY: [ORDER]}, name="traces.jsonl")
+    whole = path.read_text()
+    path.write_text(whole + "\n" + whole[: len(whole) // 2])
+    code, out, _ = call("gaps", path, "--json")
+    assert code == 0
+    gaps = [json.loads(line) for line in out.splitlines()]
+    assert [(gap["run_id"], gap["name"]) for gap in gaps] == [(None, "truncated_file")]
+
+
 def test_a_file_that_holds_no_trace_is_an_error(call: Call, tmp_path: Path) -> None:
     path = tmp_path / "package.json"
     path.write_text('{"name": "left-pad"}')
@@ -275,14 +300,14 @@ def test_an_error_of_the_program_exits_with_four_and_no_traceback(
     def broken(*_: Any) -> None:
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr("trackway_analyzer.cli.gaps.gap_table", broken)
+    monkeypatch.setattr("trackway_analyzer.cli.variants.variant_table", broken)
     path = otlp({HAPPY: [ORDER]})
-    code, _, err = call("gaps", path)
+    code, _, err = call("variants", path)
     assert code == 4
     assert err == (
         "internal error: ZeroDivisionError: division by zero\n"
         "This is a bug of trackway; the same command with --debug prints where.\n"
     )
-    code, _, err = call("gaps", path, "--debug")
+    code, _, err = call("variants", path, "--debug")
     assert code == 4
     assert "Traceback" in err
