@@ -114,9 +114,9 @@ def _checked(records: Records) -> Records:
 
 
 def _refuse_misspelt(number: int, record: Record) -> None:
-    for key in record:
+    for key in record.keys() - _KNOWN:
         near = get_close_matches(str(key), _KNOWN - record.keys(), n=1)
-        if key not in _KNOWN and near:
+        if near:
             raise ValueError(f"record {number}: unknown key {key!r}, did you mean {near[0]!r}?")
 
 

@@ -237,10 +237,13 @@ class Evidence:
 
     def answered(self, row: int) -> bool | None:
         """Whether a later step may build on what this call returned."""
-        if self.ok[row] or self.kind[row] in (MUTATE, NOTIFY, LOOKUP):
-            return self.ok[row]
-        raised = self.error_type[row] is not None
-        return happened(self._decoded(self._results[row]), raised=raised, lookup=True)
+        ok = self.ok[row]
+        if ok or self.kind[row] in (MUTATE, NOTIFY, LOOKUP):
+            return ok
+        result, raised = self._decoded(self._results[row]), self.error_type[row] is not None
+        if happened(result, raised=raised) is not ok:
+            return ok  # somebody declared it
+        return happened(result, raised=raised, lookup=True)
 
     @cached_property
     def answer_codes(self) -> Ints:

@@ -86,6 +86,7 @@ class First(OneTool):
     """The first turn has a call of the tool. `Init` in Declare."""
 
     declare = "Init"
+    every_call = True
 
     def broken(self, calls: Calls) -> Broken | None:
         """The first call, where none of its turn is of the tool."""
@@ -104,6 +105,7 @@ class Last(OneTool):
     """The last turn has a call of the tool. `End` in Declare."""
 
     declare = "End"
+    every_call = True
 
     def broken(self, calls: Calls) -> Broken | None:
         """The last call, where none of its turn is of the tool."""

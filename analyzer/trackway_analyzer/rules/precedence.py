@@ -156,6 +156,7 @@ class Immediately(TwoTools):
     """The turn after each successful `first` calls `second`. `ChainResponse` in Declare."""
 
     declare = "ChainResponse"
+    every_call = True
 
     def broken(self, calls: Calls) -> Broken | None:
         """The first call that something else followed."""

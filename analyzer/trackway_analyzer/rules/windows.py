@@ -110,6 +110,7 @@ class Until(ShapeRule):
     """Also demand that `until` succeeds at all."""
 
     short = ("allowed", "until")
+    every_call = True
 
     def __post_init__(self) -> None:
         allowed = (self.allowed,) if isinstance(self.allowed, str) else tuple(self.allowed)

@@ -17,7 +17,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations_with_replacement, islice, permutations, product
+from itertools import islice, permutations, product
 from math import inf
 from typing import ClassVar, Final
 
@@ -68,6 +68,8 @@ def earlier(calls: Calls, first: int, second: int) -> bool:
 class ShapeRule(Rule):
     """A rule that looks at tools, their order and whether they took effect."""
 
+    every_call: ClassVar[bool] = False
+    """Whether calls of tools that the rule does not name matter as well."""
     stands: ClassVar[bool] = False
     """Whether no hidden step can mend what was seen broken."""
 
@@ -116,11 +118,12 @@ class ShapeRule(Rule):
 
     def _over_all(self, possible: Possible) -> tuple[Broken, str | None] | None:
         """Judge every possible run: (how it is broken, the gap that leaves it open)."""
-        seen = self.broken(possible.recorded(self.alphabet))
-        if seen is not None and self.stands and not possible.unknown(self.alphabet):
+        tools = None if self.every_call else frozenset(self.alphabet)
+        seen = self.broken(possible.recorded(tools))
+        if seen is not None and self.stands and not possible.unknown(tools):
             return seen, None
         holds = seen is None
-        worlds = possible.worlds(self.alphabet, self.insertions)
+        worlds = possible.worlds(tools, self.alphabet, self.insertions)
         for tried, (calls, gap) in enumerate(worlds):
             found = self.broken(calls)
             if tried >= MOST_WORLDS or (found is None) is not holds:
@@ -234,37 +237,45 @@ class Possible:
     loose: tuple[int, ...] = ()
     """Indices of calls that only skewed clocks order."""
 
-    def recorded(self, alphabet: tuple[str, ...]) -> Calls:
+    def recorded(self, tools: frozenset[str] | None) -> Calls:
         """The run as it was recorded; what may have taken effect did."""
         return [
-            replace(call, ok=True) if unknown and call.tool in alphabet else call
-            for call, unknown in zip(self.calls, self.unsure, strict=True)
+            replace(call, ok=True) if open else call
+            for call, open in zip(self.calls, self._open(tools), strict=True)
         ]
 
-    def unknown(self, alphabet: tuple[str, ...]) -> bool:
+    def unknown(self, tools: frozenset[str] | None) -> bool:
         """Whether the effect of a call that matters is unknown."""
-        pairs = zip(self.calls, self.unsure, strict=True)
-        return any(unknown and call.tool in alphabet for call, unknown in pairs)
+        return any(self._open(tools))
 
-    def worlds(self, alphabet: tuple[str, ...], insertions: int) -> Iterator[tuple[Calls, str]]:
-        """All possible runs, each with the gap that makes it differ from the recorded one."""
-        for calls in self._effects(alphabet):
+    def _open(self, tools: frozenset[str] | None) -> list[bool]:
+        pairs = zip(self.calls, self.unsure, strict=True)
+        return [unknown and _matters(call, tools) for call, unknown in pairs]
+
+    def worlds(
+        self, tools: frozenset[str] | None, alphabet: tuple[str, ...], insertions: int
+    ) -> Iterator[tuple[Calls, str]]:
+        """All possible runs, each with the gap that makes it differ from the recorded one.
+
+        `tools` are those whose calls matter (None: all), `alphabet` those that may be hidden.
+        """
+        for calls in self._effects(tools):
             yield calls, NOT_RECORDED_GAP
-            for reordered in self._orders(calls, alphabet):
+            for reordered in self._orders(calls, tools):
                 yield reordered, "clock_skew"
             for filled in self._filled(calls, alphabet, insertions):
                 yield filled, self.gap
 
-    def _effects(self, alphabet: tuple[str, ...]) -> Iterator[list[Call]]:
+    def _effects(self, tools: frozenset[str] | None) -> Iterator[list[Call]]:
         choices = [
-            (True, False) if unknown and call.tool in alphabet else (call.ok,)
-            for call, unknown in zip(self.calls, self.unsure, strict=True)
+            (True, False) if open else (call.ok,)
+            for call, open in zip(self.calls, self._open(tools), strict=True)
         ]
         for oks in product(*choices):
             yield [replace(call, ok=ok) for call, ok in zip(self.calls, oks, strict=True)]
 
-    def _orders(self, calls: list[Call], alphabet: tuple[str, ...]) -> Iterator[list[Call]]:
-        moving = [i for i in self.loose if calls[i].tool in alphabet]
+    def _orders(self, calls: list[Call], tools: frozenset[str] | None) -> Iterator[list[Call]]:
+        moving = [i for i in self.loose if _matters(calls[i], tools)]
         if len(moving) > MOST_REORDERED:
             # Too many to try: the first and the last possible order stand for all.
             moving = moving[: MOST_REORDERED // 2] + moving[-MOST_REORDERED // 2 :]
@@ -280,8 +291,12 @@ class Possible:
         symbols = [(tool, ok) for tool in (*alphabet, OTHER) for ok in (True, False)]
         choices = [(slot, tool, ok) for slot in self.slots for tool, ok in symbols]
         for count in range(1, min(self.hidden, insertions) + 1):
-            for added in combinations_with_replacement(choices, count):
+            for added in product(choices, repeat=count):
                 yield _with(calls, added)
+
+
+def _matters(call: Call, tools: frozenset[str] | None) -> bool:
+    return tools is None or call.tool in tools
 
 
 def _with(calls: list[Call], added: Sequence[tuple[int, str, bool]]) -> list[Call]:

@@ -48,12 +48,12 @@ class Refund:
         return [cls.lookup(), cls.policy(), cls.refund(), cls.email()]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def refund() -> type[Refund]:
     return Refund
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def gapped() -> Callable[..., Trajectory]:
     """A plain list of records whose run has these gaps."""
 
@@ -77,7 +77,7 @@ def with_gaps(trajectory: Trajectory, gaps: Sequence[Gap]) -> Trajectory:
     return RunBatch(runs, batch.steps, batch.offsets).trajectory(0)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run_of() -> Callable[..., RunBatch]:
     """A batch of one run from columns of steps and of the run."""
 
