@@ -42,7 +42,7 @@ def grouped_runs(draw: st.DrawFn) -> Records:
 
 
 @given(grouped_runs())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_run_does_not_differ_from_itself(run: Records) -> None:
     found = diff_trajectories(run, run, kinds=KINDS)
 
@@ -51,7 +51,7 @@ def test_a_run_does_not_differ_from_itself(run: Records) -> None:
 
 
 @given(grouped_runs(), grouped_runs())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_both_directions_count_alike(a: Records, b: Records) -> None:
     forth, back = diff_trajectories(a, b, kinds=KINDS), diff_trajectories(b, a, kinds=KINDS)
 
@@ -66,7 +66,7 @@ def test_both_directions_count_alike(a: Records, b: Records) -> None:
 
 
 @given(grouped_runs(), grouped_runs(), st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_the_order_inside_a_parallel_group_changes_nothing(
     a: Records, b: Records, chance: random.Random
 ) -> None:
@@ -84,7 +84,7 @@ def test_the_order_inside_a_parallel_group_changes_nothing(
 
 
 @given(RUN, RECORD, st.integers(0, 8))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_one_inserted_step_is_one_unexpected_call_and_nothing_else(
     run: Records, extra: dict[str, Any], place: int
 ) -> None:
@@ -98,7 +98,7 @@ def test_one_inserted_step_is_one_unexpected_call_and_nothing_else(
 
 
 @given(RUN, st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_changed_amount_of_a_mutation_always_fails(run: Records, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(run)))
     paid = {"tool": "refund", "arguments": {"amount": 84.0}, "result": 1}

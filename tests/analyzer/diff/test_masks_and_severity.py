@@ -125,8 +125,8 @@ def test_the_other_runs_generated_id_is_a_difference(refund: Records) -> None:
 
 def test_an_id_that_a_lookup_returns_is_not_generated(refund: Records) -> None:
     refund[0]["arguments"] = {"customer": "Ann"}
-    other = changed(refund, 1, "result", id="B77")
-    other = changed(other, 3, "arguments", order_id="B77")
+    other = changed(refund, 1, "result", id="B7799")
+    other = changed(other, 3, "arguments", order_id="B7799")
 
     assert diff(refund, other).status == "fail"
 

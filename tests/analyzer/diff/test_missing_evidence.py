@@ -77,6 +77,10 @@ def test_a_mutation_without_a_result_may_not_have_happened(refund: Records) -> N
     assert (found.status, found.failures) == ("warning", ())
 
 
+def test_a_read_without_a_result_is_compared_by_its_arguments(refund: Records) -> None:
+    assert diff_trajectories(refund, without(refund, 1, "result"), kinds=MUTATE).status == "ok"
+
+
 def test_a_pending_mutation_on_both_sides_is_no_difference(refund: Records) -> None:
     refund[2]["result"] = {"status": "pending"}
 
