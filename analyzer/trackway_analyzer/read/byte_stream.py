@@ -1,9 +1,8 @@
 """Bytes of a file, decompressed, within bounds.
 
 1. gzip and zstd are told by their first bytes, never by the file's name.
-2. More than `MAX_RATIO` bytes out of one byte in, once `FREE_BYTES` have come out, is a bomb:
-   `DecompressionRatioError`.
-3. A compressed file that ends too early gives what it holds and then raises `TruncatedStreamError`.
+2. More than `MAX_RATIO` bytes out of one byte in, once `FREE_BYTES` have come out, is a bomb.
+3. A compressed file that ends too early gives what it holds, and then says so.
 """
 
 from __future__ import annotations
@@ -17,27 +16,25 @@ from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 
+from trackway_analyzer.read.quarantine import Reason
 from trackway_analyzer.read.source import STDIN
 
 MAX_RATIO: Final = 300
 FREE_BYTES: Final = 64 * 1024 * 1024
 CHUNK: Final = 4 * 1024 * 1024
+HEAD: Final = 4096
+ZSTD: Final = b"\x28\xb5\x2f\xfd"
 
 _PIECE: Final = 64 * 1024
 _GZIP = b"\x1f\x8b"
-_ZSTD = b"\x28\xb5\x2f\xfd"
 
 
-class DecompressionRatioError(ValueError):
-    """The file decompresses to far more than traces ever do."""
+class UnreadableStreamError(ValueError):
+    """A compressed file cannot be read on: it is cut short, damaged, or a bomb."""
 
-
-class TruncatedStreamError(EOFError):
-    """A compressed file ends before its end mark: its writer died, or is still writing."""
-
-
-class BrokenCompressionError(ValueError):
-    """A compressed file that cannot be decompressed."""
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
 
 
 class ByteStream:
@@ -45,73 +42,98 @@ class ByteStream:
 
     def __init__(self, path: str) -> None:
         raw = sys.stdin.buffer if path == STDIN else open(path, "rb")  # noqa: SIM115
-        head = raw.read(4)
-        self.counted = _Counted(head, raw)
+        start = raw.read(len(ZSTD))
+        self._file = _Counted(start, raw)
+        self._stream: Any = self._file
         self._out = 0
+        self._seen = b""
         self._compressed = True
-        self._stream: Any = self.counted
         # What was decompressed before an early end must not be lost: one piece at a time.
-        self._next: Callable[[int], bytes] = self.counted.read
-        if head.startswith(_GZIP):
-            self._stream = gzip.GzipFile(fileobj=self.counted)
+        self._next: Callable[[int], bytes] = self._file.read
+        if start.startswith(_GZIP):
+            self._stream = gzip.GzipFile(fileobj=self._file)
             self._next = self._stream.read1
-        elif head == _ZSTD:
-            self._stream = pa.CompressedInputStream(pa.PythonFile(self.counted, "r"), "zstd")
+        elif start == ZSTD:
+            self._stream = pa.CompressedInputStream(pa.PythonFile(self._file, "r"), "zstd")
             self._next = lambda size: self._stream.read(min(size, _PIECE))
         else:
             self._compressed = False
 
-    def read(self, size: int = CHUNK) -> bytes:
-        """Return the next bytes, empty at the end.
+    def head(self) -> bytes:
+        """Return the first bytes without taking them; fewer where the file ends or breaks there."""
+        while len(self._seen) < HEAD:
+            try:
+                chunk = self._read(HEAD)
+            except UnreadableStreamError:
+                break
+            if not chunk:
+                break
+            self._seen += chunk
+        return self._seen[:HEAD]
 
-        Raises DecompressionRatioError, TruncatedStreamError, BrokenCompressionError.
-        """
+    def read(self, size: int = CHUNK) -> bytes:
+        """Return some of the next bytes, empty at the end. Raises UnreadableStreamError."""
+        if self._seen:
+            chunk, self._seen = self._seen[:size], self._seen[size:]
+            return chunk
+        return self._read(size)
+
+    def read_exactly(self, size: int) -> bytes:
+        """Return the next `size` bytes, fewer only at the end. Raises UnreadableStreamError."""
+        parts = []
+        while size > 0 and (chunk := self.read(min(size, CHUNK))):
+            parts.append(chunk)
+            size -= len(chunk)
+        return b"".join(parts)
+
+    def _read(self, size: int) -> bytes:
         try:
             chunk = self._next(size)
         except EOFError as error:
-            raise TruncatedStreamError(str(error)) from None
+            raise UnreadableStreamError(
+                Reason.TRUNCATED_FILE, f"the compressed file ends early: {error}"
+            ) from None
         except (zlib.error, gzip.BadGzipFile, pa.ArrowException, OSError) as error:
             if not self._compressed:
                 raise
-            kind = TruncatedStreamError if "runcated" in str(error) else BrokenCompressionError
-            raise kind(str(error)) from None
+            cut = "runcated" in str(error)
+            reason = Reason.TRUNCATED_FILE if cut else Reason.BROKEN_COMPRESSION
+            raise UnreadableStreamError(reason, str(error)) from None
         self._out += len(chunk)
-        if self._compressed and self._out > max(FREE_BYTES, MAX_RATIO * self.counted.read_bytes):
-            raise DecompressionRatioError(
-                f"more than {MAX_RATIO} bytes out of one: {self._out} out of "
-                f"{self.counted.read_bytes}"
-            )
+        taken = self._file.taken
+        if self._compressed and self._out > max(FREE_BYTES, MAX_RATIO * taken):
+            detail = f"more than {MAX_RATIO} bytes out of one: {self._out} out of {taken}"
+            raise UnreadableStreamError(Reason.DECOMPRESSION_RATIO, detail)
         return chunk
 
     def close(self) -> None:
         """Close the file."""
         self._stream.close()
-        self.counted.close()
+        self._file.close()
 
 
 class _Counted(io.RawIOBase):
     """A file whose first bytes were read already, counting what is taken from it."""
 
-    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+    def __init__(self, start: bytes, rest: BinaryIO) -> None:
         super().__init__()
-        self._head = head
+        self._start = start
         self._rest = rest
-        self.read_bytes = 0
+        self.taken = 0
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        if self._head:
-            data = self._head
-            self._head = b""
+        if self._start:
+            data, self._start = self._start, b""
             if size < 0 or size > len(data):
                 data += self._rest.read(-1 if size < 0 else size - len(data))
             elif size < len(data):
-                data, self._head = data[:size], data[size:]
+                data, self._start = data[:size], data[size:]
         else:
             data = self._rest.read(size)
-        self.read_bytes += len(data)
+        self.taken += len(data)
         return data
 
     def close(self) -> None:

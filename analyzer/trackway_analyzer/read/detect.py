@@ -1,26 +1,61 @@
-"""What a file is, told by its first bytes and, for JSON, by its keys; never by its name alone.
+"""What a file is, told by its first bytes and, for JSON, by its keys; never by its name.
 
 | format | how it is told |
 |---|---|
-| `parquet` | first four bytes `PAR1` |
-| `otlp-json` | JSON with `resourceSpans`, bare or wrapped, one document or one a line |
+| `parquet` | the first four bytes are `PAR1` |
+| `otlp-protobuf` | the first byte is that of a list of resource spans, bare or after a length |
+| `otlp-json` | JSON with `resourceSpans`, bare or wrapped in `batches`, `data` and the like |
+| `jaeger-json` | JSON with traces of `traceID`, `spans` and `processes` |
+
+JSON too may have lengths before its documents, and zstd streams in them.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from enum import StrEnum
 
-FORMATS: Final = ("parquet", "otlp-json")
-_PARQUET = b"PAR1"
-
-
-def format_of(head: bytes) -> str:
-    """Return the format of a file that begins with these bytes."""
-    return "parquet" if head.startswith(_PARQUET) else "otlp-json"
+from trackway_analyzer.read.frames import is_framed
 
 
-def checked(name: str) -> str:
-    """Return a format's name. Raises ValueError that lists the known names."""
-    if name not in FORMATS:
-        raise ValueError(f"no format {name!r}; known: {', '.join(FORMATS)}")
-    return name
+class Format(StrEnum):
+    """The formats that a person can force."""
+
+    PARQUET = "parquet"
+    OTLP_JSON = "otlp-json"
+    OTLP_PROTOBUF = "otlp-protobuf"
+    JAEGER_JSON = "jaeger-json"
+
+
+class Container(StrEnum):
+    """How the bytes of a file are cut into documents."""
+
+    PARQUET = "parquet"
+    TEXT = "text"
+    """JSON: one document, or one a line."""
+    FRAMES = "frames"
+    MESSAGE = "message"
+    """One protobuf message."""
+
+
+def container_of(head: bytes, forced: Format | None) -> Container:
+    """Return how to cut a file that begins with these bytes."""
+    if forced is Format.PARQUET or (forced is None and head.startswith(b"PAR1")):
+        return Container.PARQUET
+    if is_framed(head):
+        return Container.FRAMES
+    if forced is Format.OTLP_PROTOBUF or (forced is None and _is_protobuf(head)):
+        return Container.MESSAGE
+    return Container.TEXT
+
+
+def _is_protobuf(head: bytes) -> bool:
+    """Field 1, a message: the byte of a line end, but no JSON text follows it."""
+    return head.startswith(b"\n") and head.strip()[:1] not in (b"{", b"[", b"")
+
+
+def named(name: str) -> Format:
+    """Return a format by name. Raises ValueError that lists the known names."""
+    try:
+        return Format(name)
+    except ValueError:
+        raise ValueError(f"no format {name!r}; known: {', '.join(Format)}") from None

@@ -16,12 +16,7 @@ from typing import Any, Final
 import orjson
 
 from trackway_analyzer.json_text import UnencodableError, plain
-from trackway_analyzer.read.byte_stream import (
-    BrokenCompressionError,
-    ByteStream,
-    DecompressionRatioError,
-    TruncatedStreamError,
-)
+from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 
 MAX_DOCUMENT: Final = 512 * 1024 * 1024
@@ -95,6 +90,11 @@ def _one(line: _Line, document: Any, quarantine: Quarantine, *, last: bool) -> I
         quarantine.add(Reason.TRUNCATED_FILE, "the last line ends in the middle", offset)
     elif text.strip():
         quarantine.add(Reason.BROKEN_LINE, "a line that is no JSON", offset)
+
+
+def document_of(text: bytes, quarantine: Quarantine, offset: int) -> Iterator[Located]:
+    """Return a text that should be one document, if it is."""
+    yield from _one((offset, text), _loaded(text), quarantine, last=False)
 
 
 class _NotJson:
@@ -176,12 +176,8 @@ class _Lines:
             return False
         try:
             self._buffer = self._stream.read()
-        except TruncatedStreamError as error:
-            self._stop(Reason.TRUNCATED_FILE, f"the compressed file ends early: {error}")
-        except DecompressionRatioError as error:
-            self._stop(Reason.DECOMPRESSION_RATIO, str(error))
-        except BrokenCompressionError as error:
-            self._stop(Reason.BROKEN_COMPRESSION, str(error))
+        except UnreadableStreamError as error:
+            self._stop(error.reason, str(error))
         else:
             self.ended = not self._buffer
         return bool(self._buffer)

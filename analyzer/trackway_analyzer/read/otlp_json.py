@@ -7,7 +7,7 @@ One document is `{"resourceSpans": [...]}`: a whole file, or one line of a colle
    snake_case; unknown fields are ignored. `batches` (Tempo), `data` and lists are looked into.
 3. A span without ids, or that is no object, is put aside; a broken attribute costs that attribute.
    A span without a start time takes its end, else 0, and is counted.
-4. Log records that name a span become events of it, when they stand in the same document.
+4. Log records in the document (`resourceLogs`) are kept for their spans (`log_records`).
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ from typing import Any, Final
 
 from trackway_analyzer.json_text import UnencodableError, compact
 from trackway_analyzer.read.any_value import BrokenValueError, any_value, attributes_of
+from trackway_analyzer.read.log_records import LogRecords
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.spans import Attributes, Origin, RawEvent, RawLink, RawSpan
 
-_KINDS: Final = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
-_CODES: Final = ("UNSET", "OK", "ERROR")
+KINDS: Final = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
+CODES: Final = ("UNSET", "OK", "ERROR")
 _MAX_TIME: Final = 2**63 - 1
 _WRAPPERS: Final = ("batches", "data", "trace", "traces", "resource_spans", "requests", "result")
-
-LogEvents = dict[tuple[str, str], list[RawEvent]]
-"""Log records by the (trace id, span id) that they name."""
 
 
 def resource_groups(document: Any, depth: int = 0) -> list[Any] | None:
@@ -55,23 +53,23 @@ def resource_groups(document: Any, depth: int = 0) -> list[Any] | None:
     return None
 
 
-def log_events(document: Any) -> LogEvents:
-    """Return the log records of a document that name a span."""
-    found: LogEvents = {}
-    groups = document.get("resourceLogs") if isinstance(document, dict) else None
+def log_groups(document: Any) -> list[Any] | None:
+    """Return the resource-log groups of a document; None where it holds no logs."""
+    groups = _field(document, "resourceLogs", "resource_logs") if isinstance(document, dict) else 0
+    return groups if isinstance(groups, list) else None
+
+
+def keep_logs(groups: list[Any], logs: LogRecords) -> None:
+    """Keep the log records of resource-log groups for their spans."""
     for group in _objects(groups):
         for scope in _objects(_field(group, "scopeLogs", "scope_logs")):
             for record in _objects(_field(scope, "logRecords", "log_records")):
                 trace_id = span_hex(_field(record, "traceId", "trace_id"), 32)
                 span_id = span_hex(_field(record, "spanId", "span_id"), 16)
-                if trace_id and span_id:
-                    found.setdefault((trace_id, span_id), []).append(_log_event(record))
-    return found
+                logs.add(trace_id, span_id, _log_event(record))
 
 
-def spans_of(
-    groups: list[Any], quarantine: Quarantine, offset: int | None, logs: LogEvents
-) -> Iterator[RawSpan]:
+def spans_of(groups: list[Any], quarantine: Quarantine, offset: int | None) -> Iterator[RawSpan]:
     """Decode the spans of resource-span groups."""
     for group in groups:
         if not isinstance(group, dict):
@@ -89,7 +87,7 @@ def spans_of(
             )
             spans = part.get("spans")
             for item in spans if isinstance(spans, list) else ():
-                span = _span(item, origin, quarantine, offset, logs)
+                span = _span(item, origin, quarantine, offset)
                 if span is not None:
                     yield span
 
@@ -116,9 +114,7 @@ def _spans_of_group(group: dict[str, Any]) -> Any:
     return None
 
 
-def _span(
-    item: Any, origin: Origin, quarantine: Quarantine, offset: int | None, logs: LogEvents
-) -> RawSpan | None:
+def _span(item: Any, origin: Origin, quarantine: Quarantine, offset: int | None) -> RawSpan | None:
     if not isinstance(item, dict):
         quarantine.add(Reason.BROKEN_SPAN, "a span must be an object", offset)
         return None
@@ -144,11 +140,11 @@ def _span(
         origin,
         attributes,
         span_hex(_field(item, "parentSpanId", "parent_span_id"), 16),
-        _enum(item.get("kind"), _KINDS, "SPAN_KIND_"),
+        _enum(item.get("kind"), KINDS, "SPAN_KIND_"),
         end,
-        _enum(status.get("code", 0), _CODES, "STATUS_CODE_"),
+        _enum(status.get("code", 0), CODES, "STATUS_CODE_"),
         _text(status.get("message")) or None,
-        _events(item.get("events"), broken) + tuple(logs.get((trace_id, span_id), ())),
+        _events(item.get("events"), broken),
         _links(item.get("links"), broken),
         _text(_field(item, "traceState", "trace_state")) or None,
         _count(item.get("flags")),

@@ -34,12 +34,12 @@ class ForeignTableError(ValueError):
     """A table that is no span table."""
 
 
-def parquet_tables(path: str, reader: SpanReader) -> Iterator[pa.Table]:
+def parquet_tables(file_or_path: Any, reader: SpanReader) -> Iterator[pa.Table]:
     """Read a Parquet file batch by batch.
 
     Raises ForeignTableError, pyarrow.ArrowException, OSError.
     """
-    with pq.ParquetFile(path) as file:
+    with pq.ParquetFile(file_or_path) as file:
         _refuse_foreign(file.schema_arrow.names)
         names = [name for name in file.schema_arrow.names if name in SPAN_SCHEMA.names]
         service = (file.schema_arrow.metadata or {}).get(_SERVICE)

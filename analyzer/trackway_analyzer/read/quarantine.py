@@ -27,6 +27,7 @@ class Reason(StrEnum):
     TRUNCATED_FILE = "truncated_file"
     NO_START_TIME = "no_start_time"
     NOT_A_TRACE = "not_a_trace"
+    UNJOINED_LOG = "unjoined_log"
     EMPTY_FILE = "empty_file"
     UNREADABLE = "unreadable"
 
@@ -70,9 +71,11 @@ class Quarantine:
         self._strict = strict
         self._found: dict[tuple[Reason, str], Quarantined] = {}
 
-    def add(self, reason: Reason, detail: str, offset: int | None = None) -> None:
-        """Put one loss aside. Raises QuarantineError in strict mode."""
-        entry = Quarantined(self.file, reason, detail, offset)
+    def add(
+        self, reason: Reason, detail: str, offset: int | None = None, *, count: int = 1
+    ) -> None:
+        """Put a loss aside. Raises QuarantineError in strict mode."""
+        entry = Quarantined(self.file, reason, detail, offset, count)
         if self._strict and reason is not Reason.EMPTY_FILE:
             raise QuarantineError(str(entry))
         key = (reason, detail if len(self._found) < _DETAILS else "others")
@@ -81,7 +84,7 @@ class Quarantine:
             self._found[key] = entry
         else:
             self._found[key] = Quarantined(
-                self.file, reason, known.detail, known.offset, known.count + 1
+                self.file, reason, known.detail, known.offset, known.count + count
             )
 
     def take(self) -> tuple[Quarantined, ...]:

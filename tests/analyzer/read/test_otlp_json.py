@@ -17,7 +17,7 @@ from trackway.schema import BYTES_TAG, FLOAT_TAG, MAP_TAG
 from trackway_analyzer import dialects
 from trackway_analyzer.json_text import compact
 from trackway_analyzer.read.any_value import any_value, attributes_of
-from trackway_analyzer.read.otlp_json import log_events, resource_groups, spans_of
+from trackway_analyzer.read.otlp_json import resource_groups, spans_of
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.span_rows import converted
 from trackway_analyzer.spans import RawSpan
@@ -28,7 +28,7 @@ def read(found: Any) -> tuple[list[RawSpan], list[Reason]]:
     groups = resource_groups(found)
     assert groups is not None
     quarantine = Quarantine("file")
-    spans = list(spans_of(groups, quarantine, 0, log_events(found)))
+    spans = list(spans_of(groups, quarantine, 0))
     return spans, [entry.reason for entry in quarantine.take()]
 
 
@@ -180,31 +180,6 @@ def test_events_links_and_dropped_counts_are_read() -> None:
     assert found.dropped_attributes == 3
 
 
-def test_log_records_that_name_a_span_become_its_events() -> None:
-    found = document(span())
-    found["resourceLogs"] = [
-        {
-            "scopeLogs": [
-                {
-                    "logRecords": [
-                        {
-                            "traceId": TRACE,
-                            "spanId": SPAN,
-                            "timeUnixNano": "4",
-                            "eventName": "gen_ai.user.message",
-                            "body": otlp_text.any_value({"content": "Hi"}),
-                        },
-                        {"eventName": "of nobody"},
-                    ]
-                }
-            ]
-        }
-    ]
-    (event,) = read(found)[0][0].events
-    assert (event.name, event.time) == ("gen_ai.user.message", 4)
-    assert event.attributes == {"body": {"content": "Hi"}}
-
-
 def test_what_json_lacks_keeps_its_otlp_form() -> None:
     assert any_value({"bytesValue": "aGk="}) == {BYTES_TAG: "aGk="}
     assert any_value({"doubleValue": "NaN"}) == {FLOAT_TAG: "NaN"}
@@ -274,5 +249,5 @@ def mutated(draw: st.DrawFn) -> Any:
 def test_no_mutation_of_a_document_raises(found: Any) -> None:
     groups = resource_groups(found)
     if groups is not None:
-        spans = spans_of(groups, Quarantine("file"), None, log_events(found))
+        spans = spans_of(groups, Quarantine("file"), None)
         assert converted(spans, dialects.span_reader()).schema.equals(SPAN_SCHEMA)

@@ -1,0 +1,176 @@
+"""Jaeger's JSON: what its UI downloads and its query API returns.
+
+1. A document is `{"data": [{"traceID", "spans", "processes"}]}`, or one such trace by itself.
+2. Tags become attributes; those that the OpenTelemetry mapping made of a span's own fields (kind,
+   status, scope, trace state) become the fields again. A process is a resource.
+3. The parent is the `CHILD_OF` reference into the same trace, other references are links. Times are
+   microseconds. A log is an event, named by its field `event`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from trackway.schema import BYTES_TAG
+from trackway_analyzer.json_text import UnencodableError, compact
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.read.any_value import BrokenValueError, bounded
+from trackway_analyzer.read.otlp_json import span_hex
+from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.spans import Attributes, Origin, RawEvent, RawLink, RawSpan
+
+_FIELD_TAGS: Final = frozenset(
+    [
+        "span.kind",
+        "otel.status_code",
+        "otel.status_description",
+        "otel.scope.name",
+        "otel.scope.version",
+        "otel.library.name",
+        "otel.library.version",
+        "w3c.tracestate",
+        "internal.span.format",
+    ]
+)
+_Origins = dict[tuple[str, str | None, str | None], Origin]
+"""Origins by process, scope and scope version."""
+
+_MAX_MICROSECONDS: Final = (2**63 - 1) // 1000
+
+
+def jaeger_traces(document: Any) -> list[Any] | None:
+    """Return the traces of a document; None where it is none of Jaeger's."""
+    if not isinstance(document, dict):
+        return None
+    if _is_trace(document):
+        return [document]
+    data = document.get("data")
+    if isinstance(data, list) and any(map(_is_trace, data)):
+        return data
+    return None
+
+
+def _is_trace(item: Any) -> bool:
+    return isinstance(item, dict) and "traceID" in item and isinstance(item.get("spans"), list)
+
+
+def jaeger_spans(
+    traces: list[Any], quarantine: Quarantine, offset: int | None
+) -> Iterator[RawSpan]:
+    """Decode the spans of Jaeger traces."""
+    for trace in traces:
+        if not _is_trace(trace):
+            quarantine.add(Reason.BROKEN_SPAN, "a trace must have traceID and spans", offset)
+            continue
+        processes = trace.get("processes")
+        processes = processes if isinstance(processes, dict) else {}
+        origins: _Origins = {}
+        for item in trace["spans"]:
+            span = _span(item, processes, origins) if isinstance(item, dict) else None
+            if span is None:
+                quarantine.add(Reason.BROKEN_SPAN, "a span without a trace id or span id", offset)
+            else:
+                yield span
+
+
+def _span(item: dict[str, Any], processes: dict[str, Any], origins: _Origins) -> RawSpan | None:
+    trace_id, span_id = _id(item.get("traceID"), 32), _id(item.get("spanID"), 16)
+    if trace_id is None or span_id is None:
+        return None
+    tags = _tags(item.get("tags"))
+    start = _nanoseconds(item.get("startTime"))
+    duration = _nanoseconds(item.get("duration"))
+    parent, links = _references(item.get("references"), trace_id)
+    status = tags.get("otel.status_code")
+    if status is None:
+        status = "ERROR" if tags.get("error") is True else "UNSET"
+    kind = tags.get("span.kind")
+    return RawSpan(
+        trace_id,
+        span_id,
+        str(item.get("operationName") or ""),
+        start or 0,
+        _origin(item, tags, processes, origins),
+        {key: value for key, value in tags.items() if key not in _FIELD_TAGS},
+        parent,
+        kind.upper() if isinstance(kind, str) else None,
+        None if start is None or duration is None else start + duration,
+        str(status).upper(),
+        _text(tags.get("otel.status_description")),
+        _events(item.get("logs")),
+        links,
+        _text(tags.get("w3c.tracestate")),
+    )
+
+
+def _origin(
+    item: dict[str, Any], tags: Attributes, processes: dict[str, Any], known: _Origins
+) -> Origin:
+    scope = _text(tags.get("otel.scope.name")) or _text(tags.get("otel.library.name"))
+    version = _text(tags.get("otel.scope.version")) or _text(tags.get("otel.library.version"))
+    key = (str(item.get("processID")), scope, version)
+    if key not in known:
+        process = processes.get(key[0])
+        process = process if isinstance(process, dict) else {}
+        resource = _tags(process.get("tags"))
+        if isinstance(process.get("serviceName"), str):
+            resource["service.name"] = process["serviceName"]
+        known[key] = Origin(resource, scope, version, compact(resource))
+    return known[key]
+
+
+def _references(items: Any, trace_id: str) -> tuple[str | None, tuple[RawLink, ...]]:
+    parent, links = None, []
+    for item in items if isinstance(items, list) else ():
+        if not isinstance(item, dict):
+            continue
+        of_trace, of_span = _id(item.get("traceID"), 32), _id(item.get("spanID"), 16)
+        if of_trace is None or of_span is None:
+            continue
+        if parent is None and item.get("refType") == "CHILD_OF" and of_trace == trace_id:
+            parent = of_span
+        else:
+            links.append(RawLink(of_trace, of_span, {}))
+    return parent, tuple(links)
+
+
+def _events(items: Any) -> tuple[RawEvent, ...]:
+    found = []
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, dict):
+            fields = _tags(item.get("fields"))
+            name = fields.pop("event", None)
+            found.append(RawEvent(_text(name) or "", _nanoseconds(item.get("timestamp")), fields))
+    return tuple(found)
+
+
+def _tags(items: Any) -> Attributes:
+    decoded: Attributes = {}
+    for item in items if isinstance(items, list) else ():
+        if isinstance(item, dict) and isinstance(item.get("key"), str):
+            try:
+                decoded[item["key"]] = _tag(item)
+            except (BrokenValueError, UnencodableError):
+                decoded[item["key"]] = None
+    return decoded
+
+
+def _tag(item: dict[str, Any]) -> JsonValue:
+    value = bounded(item.get("value"))
+    return {BYTES_TAG: value} if item.get("type") == "binary" else value
+
+
+def _id(value: Any, length: int) -> str | None:
+    """Return an id; Jaeger leaves out leading zeros."""
+    return span_hex(value.rjust(length, "0"), length) if isinstance(value, str) else None
+
+
+def _nanoseconds(value: Any) -> int | None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value * 1000 if 0 <= value <= _MAX_MICROSECONDS else None
+
+
+def _text(value: JsonValue) -> str | None:
+    return value if isinstance(value, str) and value else None

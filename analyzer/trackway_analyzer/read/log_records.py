@@ -1,0 +1,96 @@
+"""Log records that carry what a span did not: some instrumentors write messages only there.
+
+1. A record that names a span becomes an event of that span.
+2. A record that names only a trace belongs to the trace's model call, if the trace has one model
+   call and no more in the document; among several nobody can tell, and it is put aside.
+3. Records stand beside the spans, in the same document or in files of their own; those files are
+   read first. Records that come after their span, or whose span never comes, are put aside.
+4. Only records about model and tool calls are kept (`gen_ai.*`), up to `MAX_BYTES`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Final
+
+from trackway.schema import OPERATION_OF_GENAI_NAME, GenAI, Operation
+from trackway_analyzer.json_text import UnencodableError, compact
+from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.spans import RawEvent, RawSpan
+
+MAX_BYTES: Final = 512 * 1024 * 1024
+
+
+class LogRecords:
+    """Records that wait for their span."""
+
+    def __init__(self) -> None:
+        self._of_span: dict[tuple[str, str], list[RawEvent]] = {}
+        self._of_trace: dict[str, list[RawEvent]] = {}
+        self._homeless = 0
+        self._beyond = 0
+        self._bytes = 0
+
+    def add(self, trace_id: str | None, span_id: str | None, record: RawEvent) -> None:
+        """Keep a record until its span comes."""
+        if not _is_about_a_call(record):
+            return
+        if trace_id is None:
+            self._homeless += 1
+            return
+        try:
+            self._bytes += len(compact(record.attributes))
+        except UnencodableError:
+            self._beyond += 1
+            return
+        if self._bytes > MAX_BYTES:
+            self._beyond += 1
+        elif span_id is None:
+            self._of_trace.setdefault(trace_id, []).append(record)
+        else:
+            self._of_span.setdefault((trace_id, span_id), []).append(record)
+
+    def joined(self, spans: Iterable[RawSpan]) -> Iterable[RawSpan]:
+        """Return the spans of one document, with the records that belong to them as events."""
+        if not self._of_span and not self._of_trace:
+            return spans
+        if self._of_trace:
+            spans = list(spans)
+            calls = Counter(span.trace_id for span in spans if _is_model_call(span))
+            return [self._with_records(span, calls[span.trace_id] == 1) for span in spans]
+        return (self._with_records(span, False) for span in spans)
+
+    def _with_records(self, span: RawSpan, only_call: bool) -> RawSpan:
+        records = self._of_span.pop((span.trace_id, span.span_id), [])
+        if only_call and _is_model_call(span):
+            records = records + self._of_trace.pop(span.trace_id, [])
+        return span._replace(events=(*span.events, *records)) if records else span
+
+    def put_aside(self, quarantine: Quarantine) -> None:
+        """Tell of the records that found no span."""
+        late = sum(map(len, self._of_span.values()))
+        unclear = sum(map(len, self._of_trace.values())) + self._homeless
+        for count, detail in (
+            (late, "log records whose span did not come after them"),
+            (unclear, "log records that do not say to which model call they belong"),
+        ):
+            if count:
+                quarantine.add(Reason.UNJOINED_LOG, detail, count=count)
+        if self._beyond:
+            detail = f"log records beyond {MAX_BYTES} bytes"
+            quarantine.add(Reason.TOO_LARGE, detail, count=self._beyond)
+        self.__init__()  # type: ignore[misc]
+
+
+def _is_about_a_call(record: RawEvent) -> bool:
+    return record.name.startswith("gen_ai.") or any(
+        key.startswith("gen_ai.") for key in record.attributes
+    )
+
+
+def _is_model_call(span: RawSpan) -> bool:
+    operation: Any = span.attributes.get(GenAI.OPERATION_NAME)
+    if isinstance(operation, str):
+        return OPERATION_OF_GENAI_NAME.get(operation) is Operation.LLM
+    return GenAI.REQUEST_MODEL in span.attributes

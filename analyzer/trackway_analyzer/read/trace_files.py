@@ -1,0 +1,175 @@
+"""Files to span batches: each is cut into documents, each document read by the format it is in.
+
+1. How a file is cut is told by its first bytes (`detect`); what a JSON document is, by its keys.
+2. Files of log records are read before all others, for their records belong to spans elsewhere.
+3. A file or document of no known format is put aside with what it looks like instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pyarrow as pa
+
+from trackway_analyzer.dialects import SpanReader
+from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError
+from trackway_analyzer.read.detect import Container, Format, container_of
+from trackway_analyzer.read.frames import frames
+from trackway_analyzer.read.jaeger_json import jaeger_spans, jaeger_traces
+from trackway_analyzer.read.json_documents import MAX_DOCUMENT, Located, document_of, documents
+from trackway_analyzer.read.log_records import LogRecords
+from trackway_analyzer.read.otlp_json import keep_logs, log_groups, resource_groups, spans_of
+from trackway_analyzer.read.otlp_protobuf import protobuf_spans
+from trackway_analyzer.read.parquet import ForeignTableError, parquet_tables
+from trackway_analyzer.read.quarantine import Quarantine, Reason, quarantine_table
+from trackway_analyzer.read.source import STDIN
+from trackway_analyzer.read.span_rows import Gathering, SpanBatch
+
+_LOGS: Final = (b'"resourceLogs"', b'"resource_logs"')
+
+
+def read_files(
+    paths: list[str], reader: SpanReader, forced: Format | None, *, strict: bool
+) -> Iterator[SpanBatch]:
+    """Return the spans of files, batch by batch. Raises QuarantineError in strict mode."""
+    work = _Work(reader, forced, strict=strict)
+    for path in work.logs_first(paths):
+        yield from work.file(path)
+    yield from work.rest()
+
+
+class _Work:
+    """One reading of several files: rows on their way, log records that wait for their span."""
+
+    def __init__(self, reader: SpanReader, forced: Format | None, *, strict: bool) -> None:
+        self._reader = reader
+        self._forced = forced
+        self._strict = strict
+        self._gathering = Gathering(reader)
+        self._logs = LogRecords()
+        self._last = Quarantine("")
+
+    def logs_first(self, paths: list[str]) -> list[str]:
+        """Return the files in the order in which they are to be read."""
+        if len(paths) < 2:
+            return paths
+        logs = set(filter(_holds_logs, paths))
+        return sorted(paths, key=lambda path: path not in logs) if logs else paths
+
+    def file(self, path: str) -> Iterator[SpanBatch]:
+        """Read one file."""
+        quarantine = self._last = Quarantine(path, strict=self._strict)
+        try:
+            stream = ByteStream(path)
+            try:
+                yield from self._stream(path, stream, quarantine)
+            finally:
+                stream.close()
+        except OSError as error:
+            quarantine.add(Reason.UNREADABLE, str(error))
+        self._gathering.put_aside(quarantine)
+
+    def rest(self) -> Iterator[SpanBatch]:
+        """Return what was gathered and not yet returned."""
+        self._logs.put_aside(self._last)
+        self._gathering.put_aside(self._last)
+        if self._gathering.pending:
+            yield self._gathering.flush()
+
+    def _stream(self, path: str, stream: ByteStream, quarantine: Quarantine) -> Iterator[SpanBatch]:
+        container = container_of(stream.head(), self._forced)
+        if container is Container.PARQUET:
+            yield from self._parquet(path, stream, quarantine)
+        elif container is Container.MESSAGE:
+            body = _whole(stream, quarantine)
+            if body is not None:
+                yield from self._message(0, body, quarantine)
+        elif container is Container.FRAMES:
+            for offset, body in frames(stream, quarantine):
+                if body.startswith(b"{"):
+                    for located in document_of(body, quarantine, offset):
+                        yield from self._document(located, quarantine)
+                else:
+                    yield from self._message(offset, body, quarantine)
+        else:
+            for located in documents(stream, quarantine):
+                yield from self._document(located, quarantine)
+
+    def _document(self, located: Located, quarantine: Quarantine) -> Iterator[SpanBatch]:
+        offset, document = located
+        logs = log_groups(document)
+        if logs is not None:
+            keep_logs(logs, self._logs)
+        if self._forced is not Format.JAEGER_JSON:
+            groups = resource_groups(document)
+            if groups is not None:
+                spans = self._logs.joined(spans_of(groups, quarantine, offset))
+                yield from self._gathering.add(spans, quarantine)
+                return
+        if self._forced in (None, Format.JAEGER_JSON):
+            traces = jaeger_traces(document)
+            if traces is not None:
+                spans = jaeger_spans(traces, quarantine, offset)
+                yield from self._gathering.add(spans, quarantine)
+                return
+        if logs is None:
+            quarantine.add(Reason.NOT_A_TRACE, _foreign(document), offset)
+
+    def _message(self, offset: int, body: bytes, quarantine: Quarantine) -> Iterator[SpanBatch]:
+        spans = protobuf_spans(body, quarantine, offset)
+        if spans is None:
+            quarantine.add(Reason.NOT_A_TRACE, "neither JSON nor OTLP protobuf", offset)
+        else:
+            yield from self._gathering.add(self._logs.joined(spans), quarantine)
+
+    def _parquet(
+        self, path: str, stream: ByteStream, quarantine: Quarantine
+    ) -> Iterator[SpanBatch]:
+        source = path
+        if path == STDIN:
+            body = _whole(stream, quarantine)
+            source = pa.BufferReader(b"" if body is None else body)
+        try:
+            for table in parquet_tables(source, self._reader):
+                yield SpanBatch(table, quarantine_table())
+        except ForeignTableError as error:
+            quarantine.add(Reason.NOT_A_TRACE, str(error))
+        except pa.ArrowException as error:
+            quarantine.add(Reason.UNREADABLE, f"no readable Parquet: {error}")
+
+
+def _whole(stream: ByteStream, quarantine: Quarantine) -> bytes | None:
+    """Return all bytes of a file that cannot be cut; None where they are too many or broken."""
+    try:
+        body = stream.read_exactly(MAX_DOCUMENT + 1)
+    except UnreadableStreamError as error:
+        quarantine.add(error.reason, str(error))
+        return None
+    if len(body) > MAX_DOCUMENT:
+        quarantine.add(Reason.TOO_LARGE, f"a message of more than {MAX_DOCUMENT} bytes")
+        return None
+    return body
+
+
+def _holds_logs(path: str) -> bool:
+    if path == STDIN:
+        return False
+    try:
+        stream = ByteStream(path)
+    except OSError:
+        return False
+    try:
+        head = stream.head()
+    except OSError:
+        return False
+    finally:
+        stream.close()
+    return any(mark in head for mark in _LOGS) and b'"resourceSpans"' not in head
+
+
+def _foreign(document: Any) -> str:
+    if isinstance(document, dict):
+        keys = ", ".join(sorted(map(str, document))[:6])
+        return f"JSON without resourceSpans; its keys are {keys or 'none'}"
+    return f"JSON without resourceSpans; it is a {type(document).__name__}"
