@@ -108,8 +108,10 @@ class OtlpSpanExporter(SpanExporter):
         self._memory: deque[_Batch] = deque()
         self._segments: deque[Segment] = deque()
         self._inherited: set[Path] = set()
+        self._recovered = False
         self._sending = False
         self._closed = False
+        self._broken = False
         self._lost_before = 0
         self._pause = 1.0
         self._retry_at = 0.0
@@ -142,7 +144,7 @@ class OtlpSpanExporter(SpanExporter):
             self._retry_at = 0.0
             self._changed.notify_all()
             self._changed.wait_for(
-                lambda: self._is_empty() or self._failures > failures or self._closed,
+                lambda: self._is_empty() or self._failures > failures or self._stopped(),
                 timeout_millis / 1000,
             )
             lost, self._lost_before = self._lost_before, self.counts.failed
@@ -162,7 +164,10 @@ class OtlpSpanExporter(SpanExporter):
             self._changed.notify_all()
 
     def _is_empty(self) -> bool:
-        return not (self._memory or self._segments or self._sending)
+        return self._recovered and not (self._memory or self._segments or self._sending)
+
+    def _stopped(self) -> bool:
+        return self._closed or self._broken
 
     # What waits, and where. Callers hold the lock.
 
@@ -205,14 +210,23 @@ class OtlpSpanExporter(SpanExporter):
             abandoned = list(claim_abandoned(self._spool))
             self._inherited = {segment.path for segment in abandoned}
             self._segments.extendleft(reversed(abandoned))
+        self._recovered = True
 
     # The thread that sends.
 
     def _work(self) -> None:
         attach(set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
-        sender = Sender(self._endpoint)
         with self._changed:
             self._recover()
+            self._changed.notify_all()
+        try:
+            sender = Sender(self._endpoint)
+        except Exception as error:  # noqa: BLE001 - of upstream's many ways to reject its settings
+            self._complain("settings", f"cannot send, spans go to the spool: {error}")
+            with self._changed:
+                self._broken = True
+                self._changed.notify_all()
+            return
         while True:
             with self._changed:
                 self._sending = False
