@@ -22,15 +22,14 @@ from opentelemetry import context as otel_context
 from opentelemetry.context import Context, get_current
 from opentelemetry.trace import SpanKind
 
-from trackway.binding import unfitting
 from trackway.capture import record_capture_error
 from trackway.decorators import checked_kind
 from trackway.driving import Opened, detach
-from trackway.plans import StepPlan, ToolPlan
+from trackway.plans import Request, StepPlan, ToolPlan
 from trackway.recording import Recorder, active, put, put_text
 from trackway.run import REQUESTED, Run, new_identity
 from trackway.schema import SCHEMA_VERSION, GenAI, Trackway
-from trackway.spans import NO_RESULT, NOTHING, Live, Plan
+from trackway.spans import NO_RESULT, Live, Plan
 from trackway.unrecorded import Unrecorded
 
 
@@ -119,9 +118,13 @@ class run(_Block):
         given = {name: value for name, value in self._fields.items() if value is not None}
         defaults = {} if recorder is None else recorder.defaults
         opened = Run(new_identity(**{**defaults, **given}), recording=recorder is not None)
+        self._live = None
         if recorder is not None and (recorder.keep is None or recorder.keep(opened.id)):
-            self._live = self._start(recorder, opened, get_current())
-        else:
+            try:
+                self._live = self._start(recorder, opened, get_current())
+            except Exception as error:  # noqa: BLE001 - processors of others run in here
+                record_capture_error("run: start", error)
+        if self._live is None:
             self._live = Unrecorded(opened, get_current())
         self._token = otel_context.attach(self._live.context)
         return opened
@@ -168,16 +171,13 @@ class _WaitPlan(StepPlan):
     input_key, input_field = Trackway.INPUT, "input"
     output_key, output_field = Trackway.OUTPUT, "output"
 
-    def start(
+    def read(
         self,
         recorder: Recorder,
-        context: Context,
-        place: Live | None,
-        args: tuple[Any, ...],  # noqa: ARG002
-        kwargs: dict[str, Any],
-    ) -> Live:
-        attributes = {**(NOTHING if place is None else place.inherited), **self.static}
-        return self.begin(recorder, context, place, recorder.capture.arguments(kwargs), attributes)
+        arguments: dict[str, Any],
+        attributes: dict[str, Any],  # noqa: ARG002
+    ) -> Request:
+        return Request(recorder.capture.arguments(arguments))
 
 
 @contextmanager
@@ -218,7 +218,7 @@ class step(_Block):
     def __init__(self, name: str, kind: str = "other", **arguments: Any) -> None:
         self._plan: StepPlan
         if kind == "wait":
-            self._plan = _WaitPlan(name, unfitting, {})
+            self._plan = _WaitPlan(name, dict, {})
         else:
             self._plan = ToolPlan(name, dict, kind=checked_kind(kind))
         self._arguments = arguments

@@ -13,11 +13,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar, overload
 
+from trackway.agents import AgentPlan
 from trackway.binding import compile_binder
 from trackway.driving import Opener
 from trackway.lifecycle import wrap
 from trackway.llm import LlmPlan
-from trackway.plans import AgentPlan, ToolPlan
+from trackway.plans import ToolPlan
 from trackway.retrieval import RetrieverPlan
 from trackway.schema import StepKind
 from trackway.spans import Plan

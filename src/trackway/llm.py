@@ -13,7 +13,6 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from opentelemetry.context import Context
 from opentelemetry.trace import SpanKind
 
 from trackway.binding import Binder
@@ -21,10 +20,10 @@ from trackway.capture import Captured
 from trackway.completions import completion, provider_of
 from trackway.deltas import CompletionCollector
 from trackway.messages import get, messages, parts, tool_definition
-from trackway.plans import Args, Kwargs, StepPlan, changed
+from trackway.plans import Request, StepPlan, changed
 from trackway.recording import Recorder, put
 from trackway.schema import GenAI, Trackway
-from trackway.spans import NOTHING, Live
+from trackway.spans import Live
 
 _CONVERSATION: Final = ("messages", "input", "prompt", "contents")
 _INSTRUCTIONS: Final = ("system", "instructions", "system_prompt")
@@ -57,17 +56,10 @@ class LlmPlan(StepPlan):
         self.model = model
         self.provider = provider
 
-    def start(
-        self,
-        recorder: Recorder,
-        context: Context,
-        place: Live | None,
-        args: Args,
-        kwargs: Kwargs,
-    ) -> Live:
-        """Start the span with the request on it."""
-        arguments = self.bind(*args, **kwargs)
-        attributes = {**(NOTHING if place is None else place.inherited), **self.static}
+    def read(
+        self, recorder: Recorder, arguments: dict[str, Any], attributes: dict[str, Any]
+    ) -> Request:
+        """Read the request."""
         model = arguments.get("model")
         if isinstance(model, str):
             attributes[GenAI.REQUEST_MODEL] = model
@@ -79,10 +71,9 @@ class LlmPlan(StepPlan):
             attributes[GenAI.REQUEST_STREAM] = True
         _put_instructions(attributes, recorder, arguments)
         _put_tools(attributes, recorder, arguments)
-        captured = recorder.capture.value(_conversation(arguments))
         asked = attributes.get(GenAI.REQUEST_MODEL)
-        named = f"chat {asked}" if asked else "chat"
-        return self.begin(recorder, context, place, captured, attributes, span_name=named)
+        captured = recorder.capture.value(_conversation(arguments))
+        return Request(captured, span_name=f"chat {asked}" if asked else "chat")
 
     def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
         """Return the answer's messages, model, finish reasons and usage."""

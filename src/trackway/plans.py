@@ -1,11 +1,9 @@
-"""What each kind of decorated function puts on its span.
+"""What a step, and a tool call above all, puts on its span.
 
-1. Names follow the GenAI conventions: `execute_tool {name}`, `invoke_agent {name}`, `retrieval
-   {name}`. The operation attribute decides what a span is; the name decides nothing.
+1. Names follow the GenAI conventions: `execute_tool {name}`, `retrieval {name}`. The operation
+   attribute decides what a span is; the name decides nothing.
 2. Tools, model calls, retrievals and waits are steps: they take the run's clock and an attempt.
-3. An agent outside any run opens one: its span is then the run span, with the arguments as input
-   and a text result as final text. An agent inside a run is a sub-agent; the outermost one lends
-   the run its input and final text where the run was given none.
+3. Arguments that can't be read cost the span its input, not its existence.
 4. `trackway.step.ok` is written only where a success predicate was declared or the call raised.
 5. A mutation has an operation id: the declared one, else one made for its first attempt and kept
    for the attempts that follow a failure.
@@ -14,22 +12,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from opentelemetry.context import Context, set_value
 from opentelemetry.trace import SpanKind
 
 from trackway.binding import Binder
-from trackway.capture import Captured, entity_refs
-from trackway.driving import Opened
-from trackway.recording import Recorder, put, put_text
-from trackway.run import FIRST, REQUESTED, Attempt, Run, new_identity
-from trackway.schema import SCHEMA_VERSION, GenAI, StepKind, Trackway
+from trackway.capture import Captured, entity_refs, record_capture_error
+from trackway.recording import Recorder, put
+from trackway.run import FIRST, REQUESTED, Attempt
+from trackway.schema import GenAI, StepKind, Trackway
 from trackway.spans import NOTHING, Live, Plan
-from trackway.unrecorded import Unrecorded
 
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
+UNREAD: Final = Captured(None)
+
+
+@dataclass(slots=True)
+class Request:
+    """What a plan read from the arguments of one call."""
+
+    captured: Captured = UNREAD
+    operation_id: str | None = None
+    refs: Sequence[str] = ()
+    span_name: str | None = None
 
 
 class StepPlan(Plan):
@@ -41,6 +49,8 @@ class StepPlan(Plan):
     input_field: str
     output_key: str
     output_field: str
+    makes_operation_ids = False
+    operation_id: str | Callable[[dict[str, Any]], object] | None = None
 
     def __init__(self, name: str, bind: Binder, static: Mapping[str, Any]) -> None:
         self.name = name
@@ -48,20 +58,27 @@ class StepPlan(Plan):
         self.bind = bind
         self.static = {GenAI.OPERATION_NAME: self.operation_name, **static}
 
-    def begin(
+    def start(
         self,
         recorder: Recorder,
         context: Context,
         place: Live | None,
-        captured: Captured,
-        attributes: dict[str, Any],
-        operation_id: str | None = None,
-        span_name: str | None = None,
+        args: Args,
+        kwargs: Kwargs,
     ) -> Live:
         """Start the step's span: identity, clock, attempt and input in one go."""
         run, inherited = (None, NOTHING) if place is None else (place.run, place.inherited)
         live = Live(self, recorder, run, inherited)
-        put(attributes, self.input_key, self.input_field, captured)
+        attributes = {**inherited, **self.static}
+        try:
+            request = self.read(recorder, self.bind(*args, **kwargs), attributes)
+        except Exception as error:  # noqa: BLE001 - user objects run in here
+            record_capture_error(f"{self.name}: arguments", error)
+            attributes[Trackway.CAPTURE_ERROR] = f"arguments: {type(error).__name__}"
+            request = Request()
+        live.refs = request.refs
+        put(attributes, self.input_key, self.input_field, request.captured)
+        operation_id = request.operation_id
         if run is not None:
             attributes[Trackway.STEP_INDEX] = step = run.tick()
             attempt = FIRST
@@ -76,10 +93,14 @@ class StepPlan(Plan):
             live.attempt = attempt
         if operation_id is not None:
             attributes[Trackway.OPERATION_ID] = operation_id
-        return live.start(span_name or self.span_name, context, self.span_kind, attributes)
+        name = request.span_name or self.span_name
+        return live.start(name, context, self.span_kind, attributes)
 
-    makes_operation_ids = False
-    operation_id: str | Callable[[dict[str, Any]], object] | None = None
+    def read(
+        self, recorder: Recorder, arguments: dict[str, Any], attributes: dict[str, Any]
+    ) -> Request:
+        """Read the arguments of a call; add to `attributes` what is no input."""
+        raise NotImplementedError
 
     def failed(self, live: Live) -> None:
         """Remember the failure, so that a repetition is the next attempt; declared ids tell it."""
@@ -139,7 +160,7 @@ class ToolPlan(StepPlan):
         self.returns = tuple(returns)
         self.success = success
         self.operation_id = operation_id
-        self.exempt = frozenset(path.split(".")[0].split("[")[0] for path in self.entity)
+        self.exempt = frozenset(self.entity)
         self.makes_operation_ids = kind is StepKind.MUTATE
 
     def start(
@@ -150,30 +171,29 @@ class ToolPlan(StepPlan):
         args: Args,
         kwargs: Kwargs,
     ) -> Live:
-        """Start the span with the arguments under their parameter names."""
-        arguments = self.bind(*args, **kwargs)
-        captured = recorder.capture.arguments(arguments, self.exempt)
-        inherited = NOTHING if place is None else place.inherited
-        attributes = {**inherited, **self.static}
+        """Start the span; under the id of the model's request where one was named."""
         call_id = context.get(REQUESTED)
-        if call_id is not None:
-            attributes[GenAI.TOOL_CALL_ID] = call_id
-            # What the tool calls in its turn, the model did not request.
-            context = set_value(REQUESTED, None, context)
-        refs: list[str] = []
-        if self.entity:
-            refs = [
-                ref
-                for path in self.entity
-                for ref in entity_refs(arguments, path, self.entity_type)
-            ]
-            if refs:
-                attributes[Trackway.ENTITY_REFS] = refs
-        live = self.begin(
-            recorder, context, place, captured, attributes, self._operation_id(arguments)
-        )
-        live.refs = refs
+        if call_id is None:
+            return super().start(recorder, context, place, args, kwargs)
+        # What the tool calls in its turn, the model did not request.
+        context = set_value(REQUESTED, None, context)
+        live = super().start(recorder, context, place, args, kwargs)
+        live.span.set_attribute(GenAI.TOOL_CALL_ID, str(call_id))
         return live
+
+    def read(
+        self, recorder: Recorder, arguments: dict[str, Any], attributes: dict[str, Any]
+    ) -> Request:
+        """Read the arguments under their parameter names, and the entities that they name."""
+        captured = recorder.capture.arguments(arguments, self.exempt)
+        if not self.entity and self.operation_id is None:
+            return Request(captured)
+        refs = [
+            ref for path in self.entity for ref in entity_refs(arguments, path, self.entity_type)
+        ]
+        if refs:
+            attributes[Trackway.ENTITY_REFS] = refs
+        return Request(captured, self._operation_id(arguments), refs)
 
     def _operation_id(self, arguments: dict[str, Any]) -> str | None:
         declared = self.operation_id
@@ -205,69 +225,3 @@ class ToolPlan(StepPlan):
     def error_attributes(self, live: Live) -> dict[str, Any]:  # noqa: ARG002
         """A call that raised did not succeed."""
         return {Trackway.STEP_OK: False}
-
-
-class AgentPlan(Plan):
-    """An agent: opens a run outside of any, is a sub-agent inside one."""
-
-    opens_runs = True
-
-    def __init__(self, name: str, bind: Binder, *, version: str | None = None) -> None:
-        self.name = name
-        self.span_name = f"invoke_agent {name}"
-        self.bind = bind
-        self.version = version
-        self.static = {GenAI.OPERATION_NAME: "invoke_agent", GenAI.AGENT_NAME: name}
-
-    def start(
-        self,
-        recorder: Recorder,
-        context: Context,
-        place: Live | None,
-        args: Args,
-        kwargs: Kwargs,
-    ) -> Opened:
-        """Start the agent's span, which is the run span where no run is open."""
-        run, outer = (None, NOTHING) if place is None else (place.run, place.inherited)
-        root = run is None
-        if run is None:
-            run = self._new_run(recorder)
-            outer = run.attributes
-            if recorder.keep is not None and not recorder.keep(run.id):
-                return Unrecorded(run, context)
-        inherited = {**outer, GenAI.AGENT_NAME: self.name}
-        live = Live(self, recorder, run, inherited)
-        live.root = root
-        live.outermost = not root and GenAI.AGENT_NAME not in outer
-        captured = recorder.capture.arguments(self.bind(*args, **kwargs))
-        attributes = {**inherited, **self.static}
-        put(attributes, Trackway.INPUT, "input", captured)
-        if root:
-            attributes[Trackway.SCHEMA_VERSION] = SCHEMA_VERSION
-        elif live.outermost:
-            lent: dict[str, Any] = {}
-            put(lent, Trackway.INPUT, "input", captured)
-            run.lend(input=lent)
-        live.start(self.span_name, context, SpanKind.INTERNAL, attributes)
-        if root:
-            run.begin(live.span, input_given=True)
-            run.recording = live.span.is_recording()
-        return live
-
-    def _new_run(self, recorder: Recorder) -> Run:
-        fields = dict(recorder.defaults)
-        if self.version is not None:
-            fields["version"] = self.version
-        return Run(new_identity(**fields))
-
-    def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
-        """Return the final text; other results as JSON."""
-        attributes = changed(live)
-        capture = live.recorder.capture
-        if isinstance(result, str):
-            put_text(attributes, Trackway.OUTPUT, "output", capture, result)
-            if live.outermost and live.run is not None:
-                live.run.lend(final=attributes)
-        else:
-            put(attributes, Trackway.OUTPUT, "output", capture.value(result))
-        return attributes

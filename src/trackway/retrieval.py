@@ -12,15 +12,13 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from opentelemetry.context import Context
-
 from trackway.binding import Binder
 from trackway.capture import Capture
 from trackway.messages import get
-from trackway.plans import Args, Kwargs, StepPlan
+from trackway.plans import Request, StepPlan
 from trackway.recording import Recorder, put
 from trackway.schema import GenAI, Trackway
-from trackway.spans import NOTHING, Live
+from trackway.spans import Live
 
 _MAX_DOCUMENTS: Final = 1000
 _IDS: Final = ("id", "doc_id", "document_id", "node_id")
@@ -38,22 +36,14 @@ class RetrieverPlan(StepPlan):
     def __init__(self, name: str, bind: Binder) -> None:
         super().__init__(name, bind, {})
 
-    def start(
-        self,
-        recorder: Recorder,
-        context: Context,
-        place: Live | None,
-        args: Args,
-        kwargs: Kwargs,
-    ) -> Live:
-        """Start the span with the query on it."""
-        arguments = self.bind(*args, **kwargs)
-        attributes = {**(NOTHING if place is None else place.inherited), **self.static}
+    def read(
+        self, recorder: Recorder, arguments: dict[str, Any], attributes: dict[str, Any]
+    ) -> Request:
+        """Read the query."""
         query = _query(arguments)
         if query is not None and recorder.capture.content:
             attributes[GenAI.RETRIEVAL_QUERY] = recorder.capture.text(query)
-        captured = recorder.capture.arguments(arguments)
-        return self.begin(recorder, context, place, captured, attributes)
+        return Request(recorder.capture.arguments(arguments))
 
     def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
         """Return the result, and its documents with their ranks."""

@@ -195,14 +195,13 @@ class Run:
         self, text: str | None = None, action: str | None = None, arguments: Any = None
     ) -> None:
         """Record the final text and the terminal action: two different claims."""
+        self._final_given = self._final_given or text is not None
         attributes: dict[str, Any] = {Trackway.FINAL_ACTION: action}
-        recorder = active()
-        if text is not None and recorder is not None:
-            self._final_given = True
-            put_text(attributes, Trackway.OUTPUT, "output", recorder.capture, text)
-        self._record("final", attributes, Trackway.FINAL_ARGUMENTS, arguments)
+        self._record("final", attributes, Trackway.FINAL_ARGUMENTS, arguments, text)
 
-    def _record(self, what: str, attributes: dict[str, Any], key: str, value: Any) -> None:
+    def _record(
+        self, what: str, attributes: dict[str, Any], key: str, value: Any, text: str | None = None
+    ) -> None:
         recorder = active()
         if recorder is None or not self.recording:
             return
@@ -210,9 +209,14 @@ class Run:
             problem = RuntimeError(f"{what}() came after the end of run {self.id}; call it inside")
             record_capture_error(what, problem)
             return
-        if value is not None:
-            put(attributes, key, key.removeprefix("trackway."), recorder.capture.value(value))
-        self.span.set_attributes({k: v for k, v in attributes.items() if v is not None})
+        try:
+            if text is not None:
+                put_text(attributes, Trackway.OUTPUT, "output", recorder.capture, text)
+            if value is not None:
+                put(attributes, key, key.removeprefix("trackway."), recorder.capture.value(value))
+            self.span.set_attributes({k: v for k, v in attributes.items() if v is not None})
+        except Exception as error:  # noqa: BLE001 - user objects run in here
+            record_capture_error(what, error)
 
 
 FIRST: Final = Attempt(1, None)

@@ -185,14 +185,17 @@ class Live:
 
     def _end(self) -> None:
         run = self.run
-        if self.root and run is not None:
-            run.ended = True
-            self.span.set_attribute(Trackway.RUN_LAST_STEP, run.last_step)
-        self.span.end()
+        try:
+            if self.root and run is not None:
+                run.ended = True
+                self.span.set_attribute(Trackway.RUN_LAST_STEP, run.last_step)
+            self.span.end()
+            if self.root and self.recorder.flush_at_run_end is not None:
+                self.recorder.flush_at_run_end()
+        except Exception as error:  # noqa: BLE001 - processors of others run in here
+            record_capture_error(f"{self.plan.name}: end", error)
         # The context holds this object: without the cycle it goes at once, uncollected.
         self.context = _ENDED
-        if self.root and self.recorder.flush_at_run_end is not None:
-            self.recorder.flush_at_run_end()
 
 
 class Plan:
