@@ -20,7 +20,6 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.check import CheckReport, check
@@ -28,6 +27,7 @@ from trackway_analyzer.engine import By, Engine
 from trackway_analyzer.engine.local import LocalEngine, collect
 from trackway_analyzer.frames import frame
 from trackway_analyzer.model import Trajectory
+from trackway_analyzer.reconstruct.membership import spans_of_runs
 from trackway_analyzer.report.html import runs_html
 from trackway_analyzer.select import Where, matching, where
 from trackway_analyzer.source import RunSource, SpanSource
@@ -82,7 +82,10 @@ class Trajectories:
     def span_table(self) -> pa.Table:
         """The spans as an Arrow table; without a filter also those that belong to no run."""
         table = collect(self._source.spans.tables())
-        return _of_runs(table, self.batch.runs) if self._wanted else table
+        if not self._wanted:
+            return table
+        run_ids = frozenset(self.batch.runs.column("run_id").to_pylist())
+        return spans_of_runs(table, run_ids, by=self._source.by)
 
     @property
     def gap_table(self) -> pa.Table:
@@ -185,11 +188,3 @@ class Trajectories:
         raise KeyError(
             f"no run {run_id!r} among {len(self)} runs of {self._source.spans.name}{hint}"
         )
-
-
-def _of_runs(spans: pa.Table, runs: pa.Table) -> pa.Table:
-    """Keep the spans of these runs: by run id where the span has one, else by trace."""
-    traces = runs.column("trace_ids").combine_chunks().flatten()
-    run_id = spans.column("run_id")
-    by_trace = pc.and_(pc.is_null(run_id), pc.is_in(spans.column("trace_id"), traces))
-    return spans.filter(pc.or_(pc.is_in(run_id, runs.column("run_id").combine_chunks()), by_trace))

@@ -72,10 +72,10 @@ class RunSource:
     def __init__(self, spans: SpanSource, engine: Engine, by: By) -> None:
         self.spans = spans
         self._engine = engine
-        self._by = by
+        self.by = by
 
     @cached_property
     def batch(self) -> RunBatch:
         """All runs as one run batch."""
-        batches = self._engine.map(self.spans.tables(), lambda batch: batch, by=self._by)
+        batches = self._engine.map(self.spans.tables(), lambda batch: batch, by=self.by)
         return RunBatch.concat(list(batches))

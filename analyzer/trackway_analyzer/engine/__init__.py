@@ -9,16 +9,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeVar
 
 import pyarrow as pa
 
 from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.reconstruct.runs import By
+
+__all__ = ["By", "Engine", "Result"]
 
 Result = TypeVar("Result")
-
-By: TypeAlias = Literal["trace", "session"]
-"""What makes spans without a run id one run: their trace, or the conversation of several traces."""
 
 
 class Engine(Protocol):

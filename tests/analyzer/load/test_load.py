@@ -117,6 +117,22 @@ def test_spans_of_a_filtered_set_are_those_of_its_runs(runs: ta.Trajectories) ->
     assert runs.filter(run=[]).spans()["span_id"].tolist() == []
 
 
+def test_spans_of_one_of_several_runs_in_a_trace_are_its_own(tmp_path: Path) -> None:
+    two_agents = ta.load(
+        spans(
+            run_id=[None] * 4,
+            trace_id=["1" * 32] * 4,
+            parent_span_id=[None, f"{1:016x}", None, f"{3:016x}"],
+            operation=["agent", "tool", "agent", "tool"],
+            tool=[None, "refund", None, "lookup_order"],
+        )
+    )
+    first, second = (run.run_id for run in two_agents)
+    assert two_agents.filter(run=first).spans()["span_id"].tolist() == [f"{1:016x}", f"{2:016x}"]
+    path = tmp_path / "second.parquet"
+    assert two_agents.filter(run=second).to_parquet(path) == 2
+
+
 def test_by_session_joins_the_runs_of_a_conversation() -> None:
     sessions = ta.load(spans(run_id=[None] * 4), by="session")
     assert [run.run_id for run in sessions] == ["s", "t"]
