@@ -30,8 +30,8 @@ from trackway_analyzer.model import Trajectory
 from trackway_analyzer.reconstruct.membership import spans_of_runs
 from trackway_analyzer.report.html import runs_html
 from trackway_analyzer.select import Where, matching, where
-from trackway_analyzer.source import RunSource, SpanSource
-from trackway_analyzer.summary import gap_table, session_table, source_gap_table, variant_table
+from trackway_analyzer.source import RunSource, SpanSource, source_gap_table
+from trackway_analyzer.summary import gap_table, session_table, variant_table
 from trackway_analyzer.write import write_spans
 
 if TYPE_CHECKING:

@@ -3,6 +3,8 @@
 1. `tables` reads the source on its first call and keeps what it read.
 2. `stream` keeps nothing; of a source that was kept already it repeats what was read.
 3. What could not be read is known once the source was read to its end, either way.
+4. Two gaps are of the source and of no run: spans that no dialect knows, where they are in no run,
+   and files that end in the middle.
 """
 
 from __future__ import annotations
@@ -10,14 +12,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from trackway.schema import GapName
 from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.dialects import UNKNOWN
 from trackway_analyzer.engine import By, Engine
 from trackway_analyzer.read import read
 from trackway_analyzer.read.quarantine import QUARANTINE_SCHEMA
+from trackway_analyzer.summary import GAP_SCHEMA
+
+_TRUNCATED: Final = GapName.TRUNCATED_FILE.value
 
 
 class SpanSource:
@@ -79,3 +87,21 @@ class RunSource:
         """All runs as one run batch."""
         batches = self._engine.map(self.spans.tables(), lambda batch: batch, by=self.by)
         return RunBatch.concat(list(batches))
+
+
+def source_gap_table(spans: pa.Table, runs: pa.Table, quarantine: pa.Table) -> pa.Table:
+    """Gaps of a source that belong to no run of it (`GAP_SCHEMA`)."""
+    rows = [_truncated(row) for row in quarantine.to_pylist() if row["reason"] == _TRUNCATED]
+    unknown = spans.filter(pc.equal(spans.column("source"), UNKNOWN))
+    traces = runs.column("trace_ids").combine_chunks().flatten()
+    lost = unknown.filter(pc.invert(pc.is_in(unknown.column("trace_id"), traces)))
+    if len(lost):
+        scopes = sorted(lost.column("scope").drop_null().unique().to_pylist())
+        detail = f"no dialect knows these spans, they are in no run; scopes: {', '.join(scopes)}"
+        rows.append({"name": GapName.UNKNOWN_DIALECT.value, "count": len(lost), "detail": detail})
+    return pa.Table.from_pylist(rows, schema=GAP_SCHEMA)
+
+
+def _truncated(row: dict[str, object]) -> dict[str, object]:
+    place = row["file"] if row["offset"] is None else f"{row['file']} at byte {row['offset']}"
+    return {"name": _TRUNCATED, "count": row["count"], "detail": f"{place}: {row['detail']}"}

@@ -1,7 +1,6 @@
 """What is in these runs? Small tables over a run batch: gaps, sessions, variants, tools, totals.
 
-1. A gap row names its run and, where it hides one step, that step's number, from 1. A gap of the
-   whole source names no run: spans in no run that no dialect knows, files that end in the middle.
+1. A gap row names its run and, where it hides one step, that step's number, from 1.
 2. A session row is one conversation id; runs without one are in no row.
 3. Two runs are the same variant if their tools print the same: names in order, calls of one model
    turn in parentheses and sorted, `✗` a call that failed, `?` one that was asked for and never ran.
@@ -21,9 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trackway.schema import GapName, Operation
+from trackway.schema import Operation
 from trackway_analyzer.batch import RunBatch, StepShape
-from trackway_analyzer.dialects import UNKNOWN
 from trackway_analyzer.model import Step
 
 GAP_SCHEMA: Final = pa.schema(
@@ -35,8 +33,6 @@ GAP_SCHEMA: Final = pa.schema(
         ("detail", pa.string()),
     ]
 )
-
-_TRUNCATED: Final = GapName.TRUNCATED_FILE.value
 
 VARIANT_SCHEMA: Final = pa.schema(
     [
@@ -75,24 +71,6 @@ def gap_table(batch: RunBatch) -> pa.Table:
         values.field("detail"),
     ]
     return pa.Table.from_arrays(named, schema=GAP_SCHEMA)
-
-
-def source_gap_table(spans: pa.Table, runs: pa.Table, quarantine: pa.Table) -> pa.Table:
-    """Gaps of a source that belong to no run of it (`GAP_SCHEMA`)."""
-    rows = [_truncated(row) for row in quarantine.to_pylist() if row["reason"] == _TRUNCATED]
-    unknown = spans.filter(pc.equal(spans.column("source"), UNKNOWN))
-    traces = runs.column("trace_ids").combine_chunks().flatten()
-    lost = unknown.filter(pc.invert(pc.is_in(unknown.column("trace_id"), traces)))
-    if len(lost):
-        scopes = sorted(lost.column("scope").drop_null().unique().to_pylist())
-        detail = f"no dialect knows these spans, they are in no run; scopes: {', '.join(scopes)}"
-        rows.append({"name": GapName.UNKNOWN_DIALECT.value, "count": len(lost), "detail": detail})
-    return pa.Table.from_pylist(rows, schema=GAP_SCHEMA)
-
-
-def _truncated(row: dict[str, object]) -> dict[str, object]:
-    place = row["file"] if row["offset"] is None else f"{row['file']} at byte {row['offset']}"
-    return {"name": _TRUNCATED, "count": row["count"], "detail": f"{place}: {row['detail']}"}
 
 
 def session_table(batch: RunBatch) -> pa.Table:
