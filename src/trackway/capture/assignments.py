@@ -99,8 +99,9 @@ class Assignments:
         """Whether the name that ends here is denied, alone or with the word before it."""
         before = text[max(0, end - _LONGEST_NAME) : end]
         rest = before.rstrip(_NAME_CHARACTERS)
-        if self._denies(before[len(rest) :]):
-            return True
+        name = before[len(rest) :]
+        if self._denies(name) or (rest.endswith("\\") and self._denies(name[1:])):
+            return True  # behind a backslash the first letter may be that of an escape
         word = rest[:-1]
         return rest.endswith(" ") and self._denies(before[len(word.rstrip(_NAME_CHARACTERS)) :])
 

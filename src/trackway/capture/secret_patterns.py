@@ -53,6 +53,10 @@ _HYPHENATED: Final = (
     *("xai-", "key-", "fio-", "rubygems-"),
 )
 
+# Text of JSON stands in texts, and the letter of an escape is no part of the word behind it.
+_ESCAPE: Final = r"(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})"
+_IN_NO_ESCAPE: Final = "".join(rf"(?<!\\u[0-9a-fA-F]{{{digits}}})" for digits in range(4))
+
 PRIVATE_KEY: Final = _kind(
     "private_key",
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
@@ -62,7 +66,8 @@ PRIVATE_KEY: Final = _kind(
 _VENDOR_KEYS: Final = (
     _kind(
         "api_key",
-        r"(?<![A-Za-z])sk-[A-Za-z0-9_-]{16,}|sk-(?:[a-z0-9]{2,8}-){0,3}[A-Za-z0-9_]{20,}",
+        rf"(?:(?<![A-Za-z])|{_ESCAPE})sk-[A-Za-z0-9_-]{{16,}}"
+        r"|sk-(?:[a-z0-9]{2,8}-){0,3}[A-Za-z0-9_]{20,}",
         "sk-",
     ),
     _kind("aws_access_key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}", "AKIA", "ASIA", "ABIA", "ACCA"),
@@ -109,7 +114,8 @@ def _is_credential(match: re.Match[str]) -> bool:
 AUTH_SCHEME: Final = SecretPattern(
     "authorization",
     re.compile(
-        r"(?<![A-Za-z0-9_])[Bb](?P<scheme>earer|asic) {1,4}(?P<secret>[A-Za-z0-9._~+/=-]{8,})"
+        rf"(?:(?<![A-Za-z0-9_])|{_ESCAPE})[Bb](?P<scheme>earer|asic) {{1,4}}"
+        r"(?P<secret>[A-Za-z0-9._~+/=-]{8,})"
     ),
     ("earer ", "asic "),
     _is_credential,
@@ -120,7 +126,7 @@ URL_PASSWORD: Final = _kind(
 )
 
 _CARD: Final = re.compile(
-    r"(?<![0-9])(?<![0-9]\.)(?:"
+    rf"(?:(?<![0-9])(?<![0-9]\.){_IN_NO_ESCAPE}|{_ESCAPE})(?:"
     r"[0-9]{4}([ .-])[0-9]{4}\1[0-9]{4}\1[0-9]{1,7}"
     r"|[0-9]{4}([ .-])[0-9]{6}\2[0-9]{4,5}"
     r"|[0-9]{13,19})(?![0-9])"
@@ -160,11 +166,12 @@ def _is_card(match: re.Match[str]) -> bool:
 CARD: Final = SecretPattern("card", _CARD, (), _is_card)
 
 EMAIL: Final = _kind(
-    "email", r"[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}", "@"
+    "email", r"(?<!\\)[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}", "@"
 )
 """E-mail addresses; opt-in."""
 PHONE: Final = _kind(
     "phone",
-    r"(?<![\w.])(?:\+|00)?[0-9]{1,3}?[ .-]?\(?[0-9]{2,4}\)?(?:[ .-]?[0-9]{2,4}){2,4}(?![\w])",
+    rf"(?:(?<![\w.])|{_ESCAPE})"
+    r"(?:\+|00)?[0-9]{1,3}?[ .-]?\(?[0-9]{2,4}\)?(?:[ .-]?[0-9]{2,4}){2,4}(?![\w])",
 )
 """Phone numbers as people write them; opt-in, and it takes long numbers for phones too."""

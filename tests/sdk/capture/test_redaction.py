@@ -104,7 +104,9 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize(("secret", "kind"), SECRETS.items(), ids=SECRETS.values())
-@pytest.mark.parametrize("around", ["{}", "see {}.", "a\n{}\nb", "key{{{}}}", '"{}"', "é{}é"])
+@pytest.mark.parametrize(
+    "around", ["{}", "see {}.", "a\n{}\nb", "key{{{}}}", '"{}"', "é{}é", r"a\n{}\n", r"\u001b{}"]
+)
 def test_a_secret_is_replaced_by_its_kind(secret: str, kind: str, around: str) -> None:
     text = around.format(secret)
     expected = around.format(f"[redacted:{kind}]")
@@ -194,6 +196,14 @@ def test_card_numbers_are_found_in_numbers_too() -> None:
     assert captured.redacted
 
 
+def test_a_card_number_behind_an_escape_in_json_is_found() -> None:
+    text = json.dumps({"note": "\x014111111111111111\n"})
+    assert CAPTURE.value(text).text == json.dumps(
+        text.replace("4111111111111111", "[redacted:card]")
+    )
+    assert CAPTURE.value("\x014111111111111111").text == '"\\u0001[redacted:card]"'
+
+
 def test_a_declared_entity_is_exempt_from_patterns_but_not_from_denied_names() -> None:
     card_like = "4111111111111111"
     arguments = {"order_id": card_like, "number": 4111111111111111, "note": "x" + card_like}
@@ -258,6 +268,7 @@ def test_own_denied_names_hold_for_words_of_keys_and_in_texts() -> None:
         "password": "[redacted:key_name]",
     }
     assert capture.text("ssn=078-05") == "ssn=[redacted:assignment]"
+    assert capture.text(r"a\nssn=078-05") == r"a\nssn=[redacted:assignment]"
     assert capture.text("salary band: E5-high") == "salary band: [redacted:assignment]"
 
 
