@@ -132,7 +132,15 @@ def test_a_parallel_group_has_no_order() -> None:
     assert verdict(Exact([EXPECTED]), [B, A]) == "holds"
     assert verdict(Exact(EXPECTED), together) == "violated"
     assert verdict(Exact(EXPECTED), reads) == "holds"
+    assert verdict(Exact(EXPECTED), [{**A, "group": 1}, {**B, "group": 1}]) == "violated"
     assert verdict(AnyOrder(EXPECTED), together) == "holds"
+
+
+def test_a_mutation_without_a_result_may_not_have_been_made() -> None:
+    silent = {"tool": "a", "arguments": {"x": 1}, "kind": "mutate"}
+
+    assert verdict(Exact(EXPECTED), [silent, B]) == "insufficient"
+    assert verdict(Exact(EXPECTED), [{**silent, "kind": "lookup"}, B]) == "holds"
 
 
 def test_arguments_that_are_not_recorded_leave_it_open() -> None:
