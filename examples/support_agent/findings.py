@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 from rich.console import Console
@@ -31,4 +33,5 @@ def report(directory: Path, policy: Path) -> None:
             console.print(Padding(Text(f"{found.rule}: {found.sentence}"), (0, 0, 0, 4)))
     console.print()
     console.print(f"verdict: {checked.verdict} (exit code {checked.exit_code})", style="bold")
-    console.print(f"look closer: trackway show {directory}#task=skips-refund", style="dim")
+    command = os.path.relpath(Path(sys.executable).with_name("trackway"))
+    console.print(f"look closer: {command} show {directory}#task=skips-refund", style="dim")
