@@ -13,7 +13,7 @@ from trackway_analyzer.dialects.otel_genai import (
     OUTPUT_MESSAGES,
     TOKENS,
 )
-from trackway_analyzer.dialects.values import filled
+from trackway_analyzer.dialects.values import filled, only
 
 _REQUEST: Final = ("gcp.vertex.agent.llm_request", filled)
 _RESPONSE: Final = ("gcp.vertex.agent.llm_response", filled)
@@ -44,7 +44,10 @@ ADK: Final = Dialect(
             "tool": (GenAI.TOOL_NAME,),
             "tool_call_id": (GenAI.TOOL_CALL_ID,),
             "arguments": (GenAI.TOOL_CALL_ARGUMENTS, "gcp.vertex.agent.tool_call_args"),
-            "result": (GenAI.TOOL_CALL_RESULT, "gcp.vertex.agent.tool_response"),
+            "result": (
+                (GenAI.TOOL_CALL_RESULT, only("result")),
+                ("gcp.vertex.agent.tool_response", only("result")),
+            ),
         },
         Operation.AGENT: {"input": (INPUT_MESSAGES,), "output": OUTPUT_MESSAGES},
         Operation.WORKFLOW: {"agent": (GenAI.WORKFLOW_NAME,)},

@@ -125,6 +125,17 @@ def _down(value: JsonValue, route: list[str]) -> JsonValue:
     return value
 
 
+def only(name: str) -> Callable[[JsonValue], JsonValue]:
+    """Return a function that unwraps an object whose one member has this name."""
+
+    def take(value: JsonValue) -> JsonValue:
+        decoded = json_of(value)
+        single = isinstance(decoded, dict) and decoded.keys() == {name}
+        return decoded[name] if single else value
+
+    return take
+
+
 def filled(value: JsonValue) -> JsonValue:
     """Return a value that is more than an empty text or object, which some write for nothing."""
     return None if json_of(value) in ("", {}, None) else value
