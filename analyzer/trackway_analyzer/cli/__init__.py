@@ -1,5 +1,5 @@
-"""The `trackway` command: one thin file a command, exit codes in `exit`, the way in in `main`."""
+"""The `trackway` command: one thin file a command, exit codes in `exit`, the way in in `program`."""
 
-from trackway_analyzer.cli.main import main
+from trackway_analyzer.cli.program import main
 
 __all__ = ["main"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import trackway_analyzer as ta
-from trackway_analyzer.cli.main import run
+from trackway_analyzer.cli.program import run
 
 Write = Callable[..., Path]
 

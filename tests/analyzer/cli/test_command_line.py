@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from trackway_analyzer.cli.main import COMMANDS, run
+from trackway_analyzer.cli.program import COMMANDS, run
 
 Write = Callable[..., Path]
 
