@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def frame(table: pa.Table) -> pd.DataFrame:
     """Return the table as a pandas frame."""
-    import pandas as pd  # half of a command's start-up, and most commands need no frame
+    import pandas as pd  # not before somebody asks for a frame: it is slow to import
 
     plain: pd.DataFrame = _plain(table).to_pandas(types_mapper=pd.ArrowDtype)
     return plain
