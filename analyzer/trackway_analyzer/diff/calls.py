@@ -4,8 +4,9 @@
 2. The kind of a tool is the declared one, else what either record says; where the records
    disagree, the one with the gravest consequences (mutate, other, notify, lookup). Whether a call
    took effect is settled as for rules: by the declared `success`, else by `happened`.
-3. A declared mask is a JSONPath; what it selects in the arguments or the result of the tool is not
-   compared. Masks under `*` hold for every tool.
+3. A mask is a JSONPath; what it selects in the arguments or the result of the tool is not
+   compared. Under `arguments` or `result` it holds for that side only, under the tool `*` for every
+   tool.
 4. The ids by which the record itself knows a call (`call_id`, `operation_id`) are not compared,
    also where they are passed under a name such as `idempotency_key`. Under any other name they are:
    a key made from an order id must not hide the wrong order.
@@ -28,8 +29,11 @@ from trackway_analyzer.rules.tools import Tools, ToolSpec, merged_tools
 from trackway_analyzer.rules.values import reader
 
 ANY_TOOL: Final = "*"
+SIDES: Final = ("arguments", "result")
 
-Masks = Mapping[str, Sequence[str]]
+Sides = Mapping[str, Sequence[str]]
+Masks = Mapping[str, Sequence[str] | Sides]
+"""Tool or `*` → paths, or `arguments` and `result` → paths."""
 Leaves = frozenset[tuple[Location, Leaf]]
 
 _CALL_ID: Final = re.compile(
@@ -73,18 +77,24 @@ class Call:
 
 
 class Masked:
-    """Declared masks, compiled. Raises ValueError for a path that is no JSONPath."""
+    """Masks, compiled. Raises ValueError for a path that is no JSONPath and for an unknown side."""
 
     def __init__(self, masks: Masks | None) -> None:
-        self._queries = {
-            tool: [compiled_path(path) for path in paths] for tool, paths in (masks or {}).items()
-        }
+        self._queries: dict[tuple[str, str], list[jsonpath.JSONPath]] = {}
+        for tool, given in (masks or {}).items():
+            sides = given if isinstance(given, Mapping) else dict.fromkeys(SIDES, given)
+            for side, paths in sides.items():
+                if side not in SIDES:
+                    raise ValueError(f"masks[{tool!r}]: expected one of {SIDES}, found {side!r}")
+                if isinstance(paths, str):
+                    raise ValueError(f"masks[{tool!r}]: expected a list of paths, found {paths!r}")
+                self._queries[tool, side] = [compiled_path(path) for path in paths]
 
-    def places(self, tool: str, value: JsonValue | NotRecorded) -> frozenset[Location]:
-        """Locations of a value of this tool that are not compared."""
-        if isinstance(value, NotRecorded) or not self._queries:
+    def places(self, tool: str, side: str, value: JsonValue | NotRecorded) -> frozenset[Location]:
+        """Locations of the arguments or the result of this tool that are not compared."""
+        if not self._queries:
             return frozenset()
-        queries = [*self._queries.get(tool, ()), *self._queries.get(ANY_TOOL, ())]
+        queries = (q for name in (tool, ANY_TOOL) for q in self._queries.get((name, side), ()))
         return frozenset(location for query in queries for location in selected(query, value))
 
 
@@ -152,7 +162,7 @@ def calls_of(run: Trajectory, tools: Tools, masked: Masked) -> list[Call]:
 def _call(step: Step, rank: int, spec: ToolSpec, masked: Masked) -> Call:
     tool = step.tool or ""
     arguments, result = step.arguments, step.result
-    places = masked.places(tool, arguments) | _own_ids(step)
+    places = masked.places(tool, "arguments", arguments) | _own_ids(step)
     recorded = not isinstance(arguments, NotRecorded)
     return Call(
         step=step,
@@ -161,7 +171,7 @@ def _call(step: Step, rank: int, spec: ToolSpec, masked: Masked) -> Call:
         kind=spec.kind,
         content=f"{tool} {_text(arguments)} {step.ok} {_text(result)}",
         masked=places,
-        masked_result=masked.places(tool, result),
+        masked_result=masked.places(tool, "result", result),
         argument_leaves=frozenset(leaves(arguments, places).items()) if recorded else None,
         entity=_entity(step, spec),
         given=_given(step, spec),

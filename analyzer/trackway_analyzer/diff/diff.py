@@ -119,7 +119,7 @@ def _rows(comparison: Comparison) -> Iterator[Row]:
     anchors = {id(pair.candidate) for i, pair in enumerate(aligned.pairs) if i in in_place}
     waiting = list(aligned.missing)
     paired = {id(pair.candidate): pair for pair in aligned.pairs}
-    for call in comparison.candidate.calls:
+    for call in sorted(comparison.candidate.calls, key=lambda call: call.number):
         pair = paired.get(id(call))
         if pair is not None and id(call) in anchors:
             before = position[id(pair.reference)]
