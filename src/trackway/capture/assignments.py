@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from operator import itemgetter
 from typing import Final
 
@@ -57,7 +58,8 @@ class Assignments:
     """Finds secrets behind names."""
 
     def __init__(self, names: DeniedNames) -> None:
-        self._denies: Final = names.denies
+        # A text repeats its few names.
+        self._denies: Final = lru_cache(maxsize=1024)(names.denies)
         self._ends: Final = tuple(sorted(_NAMES | names.last_words))
         self.screen: Final = f"(?i:{'|'.join(map(re.escape, self._ends))}){_SEPARATOR}"
         """A regular expression without look-around that every assignment matches."""

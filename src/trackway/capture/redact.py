@@ -119,6 +119,8 @@ class Redactor:
             or (":" in text and text.count(":") != text.count('":'))
             or ("\\" in text and '\\"' in text)
         )
+        if assigns and len(raw) > SEARCHED:
+            return False
         return not self._families(text, raw, assigns)
 
     def _families(self, text: str, raw: bytes, assigns: bool) -> int:

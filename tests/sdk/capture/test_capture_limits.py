@@ -166,6 +166,25 @@ def test_the_digest_is_of_the_redacted_value() -> None:
     assert (first.digest or "").startswith("sha256:")
 
 
+def test_no_more_than_the_budget_is_searched_for_secrets() -> None:
+    texts = ['password="{}"'.format("long secret " * 80)] * 600
+    written = decoded(CAPTURE.value(texts))
+    searched = [text for text in written if text == 'password="[redacted:assignment]"']
+    unsearched = [text for text in written if text == f"…[truncated {len(texts[0])} chars]"]
+    # 128 K characters in all, each string counting 320 besides.
+    assert len(searched) == 131_072 // (len(texts[0]) + 320)
+    assert len(searched) + len(unsearched) == len(written) == 600
+
+
+def test_a_long_text_beside_other_than_plain_values_is_taken_up_to_the_searched_length() -> None:
+    value = {"when": datetime.date(2026, 1, 1), "text": "word " * 20_000}
+    assert (CAPTURE.value(value).digest or "").startswith("sha256:")
+    value["text"] = "word " * 30_000
+    captured = CAPTURE.value(value)
+    assert (captured.digest or "").startswith("sha256-partial:")
+    assert decoded(captured)["text"].startswith("word word")
+
+
 def test_limits_that_hold_no_marker_are_refused() -> None:
     with pytest.raises(ValueError, match=r"Limits.value_bytes: expected at least 128, found 64"):
         Limits(value_bytes=64)
