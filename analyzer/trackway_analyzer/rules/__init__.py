@@ -2,9 +2,11 @@
 
 from trackway_analyzer.rules.budgets import Budget
 from trackway_analyzer.rules.claims import Claim
+from trackway_analyzer.rules.expected import ExpectedCall
 from trackway_analyzer.rules.finding import Finding, Layer, Severity, State
 from trackway_analyzer.rules.grounding import Grounded
 from trackway_analyzer.rules.located import PolicyError
+from trackway_analyzer.rules.matching import AnyOrder, AtLeast, AtMost, Exact, InOrder
 from trackway_analyzer.rules.occurrence import (
     Accompanied,
     Called,
@@ -17,6 +19,7 @@ from trackway_analyzer.rules.occurrence import (
 from trackway_analyzer.rules.pattern import StepSpec
 from trackway_analyzer.rules.policy import Policy
 from trackway_analyzer.rules.precedence import After, Before, Immediately, NotAfter, Responds
+from trackway_analyzer.rules.references import References
 from trackway_analyzer.rules.rule import InsufficientEvidenceError, Rule, RuleViolationError
 from trackway_analyzer.rules.safety import Allowed, Forbidden
 from trackway_analyzer.rules.sequence import (
@@ -33,6 +36,9 @@ __all__ = [
     "Accompanied",
     "After",
     "Allowed",
+    "AnyOrder",
+    "AtLeast",
+    "AtMost",
     "AtMostOnceBetween",
     "Before",
     "Between",
@@ -40,11 +46,14 @@ __all__ = [
     "Called",
     "Claim",
     "EntitySpec",
+    "Exact",
+    "ExpectedCall",
     "Finding",
     "First",
     "Forbidden",
     "Grounded",
     "Immediately",
+    "InOrder",
     "InsufficientEvidenceError",
     "Last",
     "Layer",
@@ -53,6 +62,7 @@ __all__ = [
     "NotTogether",
     "Policy",
     "PolicyError",
+    "References",
     "Responds",
     "Rule",
     "RuleViolationError",

@@ -10,15 +10,19 @@ import pytest
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.records import RunFacts, batch_of_runs, trajectory_of
 from trackway_analyzer.rules import (
+    AnyOrder,
+    AtLeast,
+    AtMost,
+    Exact,
     Forbidden,
+    InOrder,
     InsufficientEvidenceError,
     Policy,
     PolicyError,
+    References,
     RuleViolationError,
 )
 from trackway_analyzer.rules.finding import State
-from trackway_analyzer.rules.matching import AnyOrder, AtLeast, AtMost, Exact, InOrder
-from trackway_analyzer.rules.references import References
 from trackway_analyzer.rules.rule import Rule
 
 Records = list[dict[str, Any]]
