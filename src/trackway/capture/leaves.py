@@ -83,6 +83,8 @@ class Leaves:
             return self.without_secrets(encodable(text))
         self.cut = True
         window = self.without_secrets(encodable(text[: _LONGEST_KEY + _MARGIN]))
+        if len(text) > _LONGEST_KEY + _MARGIN:
+            window = window[:-_MARGIN]
         return window[:_LONGEST_KEY] + chars_marker(len(text) - _LONGEST_KEY)
 
     def without_secrets(self, text: str) -> str:
@@ -164,7 +166,7 @@ class Leaves:
     def opaque(self, parts: Opaque) -> str:
         """Return the text of a value that has no other form."""
         if not parts.secret or self.redactor is None:
-            return self.searched(encodable(parts.text[:_LONGEST_KEY]))
+            return self.searched(encodable(parts.text))[:_LONGEST_KEY]
         self.redacted = True
         return SECRET_TYPE_MARKER
 

@@ -233,6 +233,13 @@ def test_a_secret_that_the_window_would_cut_in_two_does_not_come_out() -> None:
         assert "sk-" not in written
 
 
+def test_a_secret_that_the_cut_of_a_key_would_cut_in_two_does_not_come_out() -> None:
+    secret = next(iter(SECRETS))
+    for length in range(240, 1300):
+        key = "password=" + "x" * (length - 10) + " " + secret + " end" * 400
+        assert "sk-" not in (CAPTURE.value({key: 1}).text or "")
+
+
 def test_messages_and_traces_are_redacted() -> None:
     secret = "AKIA" + "IOSFODNN7EXAMPLE"
     assert CAPTURE.text(f"denied for {secret}") == "denied for [redacted:aws_access_key]"
