@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final
 import pyarrow as pa
 
 from trackway_analyzer.read.quarantine import Reason
-from trackway_analyzer.read.source import STDIN
+from trackway_analyzer.read.source import TraceFile
 
 MAX_RATIO: Final = 300
 FREE_BYTES: Final = 64 * 1024 * 1024
@@ -40,8 +40,8 @@ class UnreadableStreamError(ValueError):
 class ByteStream:
     """Decompressed bytes of one file, read once from front to back."""
 
-    def __init__(self, path: str) -> None:
-        raw = sys.stdin.buffer if path == STDIN else open(path, "rb")  # noqa: SIM115
+    def __init__(self, file: TraceFile) -> None:
+        raw = file.open()
         start = raw.read(len(ZSTD))
         self._file = _Counted(start, raw)
         self._stream: Any = self._file

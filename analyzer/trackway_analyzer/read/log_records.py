@@ -80,7 +80,6 @@ class LogRecords:
         if self._beyond:
             detail = f"log records beyond {MAX_BYTES} bytes"
             quarantine.add(Reason.TOO_LARGE, detail, count=self._beyond)
-        self.__init__()  # type: ignore[misc]
 
 
 def _is_about_a_call(record: RawEvent) -> bool:

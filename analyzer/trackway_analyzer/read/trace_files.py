@@ -23,19 +23,19 @@ from trackway_analyzer.read.otlp_json import keep_logs, log_groups, resource_gro
 from trackway_analyzer.read.otlp_protobuf import protobuf_spans
 from trackway_analyzer.read.parquet import ForeignTableError, parquet_tables
 from trackway_analyzer.read.quarantine import Quarantine, Reason, quarantine_table
-from trackway_analyzer.read.source import STDIN
+from trackway_analyzer.read.source import STDIN, TraceFile
 from trackway_analyzer.read.span_rows import Gathering, SpanBatch
 
 _LOGS: Final = (b'"resourceLogs"', b'"resource_logs"')
 
 
 def read_files(
-    paths: list[str], reader: SpanReader, forced: Format | None, *, strict: bool
+    traces: list[TraceFile], reader: SpanReader, forced: Format | None, *, strict: bool
 ) -> Iterator[SpanBatch]:
     """Return the spans of files, batch by batch. Raises QuarantineError in strict mode."""
     work = _Work(reader, forced, strict=strict)
-    for path in work.logs_first(paths):
-        yield from work.file(path)
+    for file in work.logs_first(traces):
+        yield from work.file(file)
     yield from work.rest()
 
 
@@ -50,20 +50,20 @@ class _Work:
         self._logs = LogRecords()
         self._last = Quarantine("")
 
-    def logs_first(self, paths: list[str]) -> list[str]:
+    def logs_first(self, traces: list[TraceFile]) -> list[TraceFile]:
         """Return the files in the order in which they are to be read."""
-        if len(paths) < 2:
-            return paths
-        logs = set(filter(_holds_logs, paths))
-        return sorted(paths, key=lambda path: path not in logs) if logs else paths
+        if len(traces) < 2:
+            return traces
+        logs = {file.name for file in traces if _holds_logs(file)}
+        return sorted(traces, key=lambda file: file.name not in logs) if logs else traces
 
-    def file(self, path: str) -> Iterator[SpanBatch]:
+    def file(self, file: TraceFile) -> Iterator[SpanBatch]:
         """Read one file."""
-        quarantine = self._last = Quarantine(path, strict=self._strict)
+        quarantine = self._last = Quarantine(file.name, strict=self._strict)
         try:
-            stream = ByteStream(path)
+            stream = ByteStream(file)
             try:
-                yield from self._stream(path, stream, quarantine)
+                yield from self._stream(file, stream, quarantine)
             finally:
                 stream.close()
         except OSError as error:
@@ -77,10 +77,12 @@ class _Work:
         if self._gathering.pending:
             yield self._gathering.flush()
 
-    def _stream(self, path: str, stream: ByteStream, quarantine: Quarantine) -> Iterator[SpanBatch]:
+    def _stream(
+        self, file: TraceFile, stream: ByteStream, quarantine: Quarantine
+    ) -> Iterator[SpanBatch]:
         container = container_of(stream.head(), self._forced)
         if container is Container.PARQUET:
-            yield from self._parquet(path, stream, quarantine)
+            yield from self._parquet(file, stream, quarantine)
         elif container is Container.MESSAGE:
             body = _whole(stream, quarantine)
             if body is not None:
@@ -124,12 +126,13 @@ class _Work:
             yield from self._gathering.add(self._logs.joined(spans), quarantine)
 
     def _parquet(
-        self, path: str, stream: ByteStream, quarantine: Quarantine
+        self, file: TraceFile, stream: ByteStream, quarantine: Quarantine
     ) -> Iterator[SpanBatch]:
-        source = path
-        if path == STDIN:
-            body = _whole(stream, quarantine)
-            source = pa.BufferReader(b"" if body is None else body)
+        source: Any = file.path
+        if file.name == STDIN:
+            source = pa.BufferReader(_whole(stream, quarantine) or b"")
+        elif file.filesystem is not None:
+            source = file.open()
         try:
             for table in parquet_tables(source, self._reader):
                 yield SpanBatch(table, quarantine_table())
@@ -152,11 +155,11 @@ def _whole(stream: ByteStream, quarantine: Quarantine) -> bytes | None:
     return body
 
 
-def _holds_logs(path: str) -> bool:
-    if path == STDIN:
+def _holds_logs(file: TraceFile) -> bool:
+    if file.name == STDIN:
         return False
     try:
-        stream = ByteStream(path)
+        stream = ByteStream(file)
     except OSError:
         return False
     try:

@@ -180,8 +180,8 @@ def test_rows_that_a_dialect_read_before_pass_through_untouched(tmp_path: Path) 
         pa.array(["as it stands"] * len(table)).dictionary_encode(),
     )
     pq.write_table(odd, tmp_path / "spans.parquet")
-    again = spans_of(tmp_path / "spans.parquet")
-    assert again.to_pylist() == odd.to_pylist()
+    assert spans_of(tmp_path / "spans.parquet").to_pylist() == odd.to_pylist()
+    assert spans_of(f"file://{tmp_path}").to_pylist() == odd.to_pylist()
 
 
 def test_reading_what_was_written_gives_the_same_rows(tmp_path: Path) -> None:

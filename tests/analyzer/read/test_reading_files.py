@@ -234,3 +234,24 @@ def test_an_unreadable_file_is_put_aside(tmp_path: Path) -> None:
     assert (found, lost) == (1, [])
     found, lost = outcome(tmp_path)
     assert (found, lost) == (1, [("unreadable", 1)])
+
+
+def test_a_url_is_a_source_through_pyarrow_or_fsspec(tmp_path: Path) -> None:
+    one, two = lines(spans(2)).splitlines(keepends=True)
+    written(tmp_path, one, "a.json")
+    written(tmp_path, gzip.compress(two), "b/c.json.gz")
+    written(tmp_path, one, "_spool/hidden.json")
+    assert outcome(f"file://{tmp_path}")[0] == 2
+    assert outcome(f"file://{tmp_path}/a.json")[0] == 1
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    memory.pipe("/traces/a.jsonl", one + b"{broken}\n")
+    (batch,) = read("memory://traces")
+    assert len(batch.spans) == 1
+    assert batch.quarantine["file"].to_pylist() == ["memory://traces/a.jsonl"]
+
+
+def test_a_wrong_url_says_so(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"no traces in file://.*there is nothing"):
+        read(f"file://{tmp_path}/gone")
+    with pytest.raises(SourceError, match="no file system for nowhere://traces"):
+        read("nowhere://traces")
