@@ -21,6 +21,7 @@ import sys
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
 from typing import Final
@@ -144,6 +145,15 @@ def claim_abandoned(directory: Path) -> Iterator[Segment]:
             yield Segment(path, file)
         else:
             file.close()
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock that ends with the process. Raises `BlockingIOError` where another holds it."""
+    with path.open("a+b", buffering=0) as file:
+        if not _try_lock(file.fileno()):
+            raise BlockingIOError(f"{path} is locked by another process")
+        yield
 
 
 def _write_all(file: FileIO, parts: tuple[bytes | memoryview, ...]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 try:
+    from trackway.export.parquet.compaction import Compaction, compact
     from trackway.export.parquet.exporter import ParquetSpanExporter
 except ModuleNotFoundError as missing:
     if missing.name is None or missing.name.partition(".")[0] != "pyarrow":
@@ -12,4 +13,4 @@ except ModuleNotFoundError as missing:
         name=missing.name,
     ) from missing
 
-__all__ = ["ParquetSpanExporter"]
+__all__ = ["Compaction", "ParquetSpanExporter", "compact"]

@@ -21,7 +21,6 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -32,19 +31,19 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from trackway.export.clean import Cleaner
 from trackway.export.counts import ExportCounts
 from trackway.export.fork import in_forked_child
+from trackway.export.parquet.compaction import already_stored
 from trackway.export.parquet.screen import clean_batch
-from trackway.export.parquet.store import LocalStore, open_store
+from trackway.export.parquet.store import LocalStore, open_store, parquet_bytes
 from trackway.export.parquet.table import (
-    footer,
     from_bytes,
     parts_of,
     table_of,
     to_bytes,
+    with_footer,
 )
 from trackway.export.spool import Segment, claim_abandoned, new_id, state_directory
 
 _LOG: Final = logging.getLogger(__name__)
-_WRITER: Final = version("trackway")
 _RETRY_SECONDS: Final = 5.0
 
 
@@ -61,6 +60,8 @@ class _Chunk:
     opened: float = field(default_factory=time.monotonic)
     spooled: bool = True
     """Every row is in the segment."""
+    recovered: bool = False
+    """An earlier process may have written some of its files."""
     fallback_id: str = field(default_factory=new_id)
 
     @property
@@ -146,7 +147,8 @@ class ParquetSpanExporter(SpanExporter):
             return False
         try:
             self._recover()
-            self._finish(everything=True)
+            self._close_open()
+            self._write_waiting()
             lost, self._lost_before = self._lost_before, self.counts.failed
             return not self._waiting and lost == self.counts.failed
         finally:
@@ -197,14 +199,18 @@ class ParquetSpanExporter(SpanExporter):
             or chunk.bytes >= self._rotate_bytes
             or time.monotonic() - chunk.opened >= self._rotate_seconds
         ):
-            self._finish(everything=True)
-        elif self._waiting and time.monotonic() >= self._retry_at:
-            self._finish(everything=False)
+            self._close_open()
+        if time.monotonic() >= self._retry_at:
+            self._write_waiting()
+        else:
+            self._shed()
 
-    def _finish(self, *, everything: bool) -> None:
-        if everything and self._open is not None:
+    def _close_open(self) -> None:
+        if self._open is not None:
             self._waiting.append(self._open)
             self._open = None
+
+    def _write_waiting(self) -> None:
         while self._waiting:
             try:
                 self._write(self._waiting[0])
@@ -218,8 +224,10 @@ class ParquetSpanExporter(SpanExporter):
 
     def _write(self, chunk: _Chunk) -> None:
         for part in parts_of(chunk.table()):
-            rows = part.rows.replace_schema_metadata(footer(part, _WRITER))
-            self._store.write(f"{part.partition}/{chunk.id}.parquet", rows)
+            if chunk.recovered and already_stored(self._store, part.partition, chunk.id):
+                continue
+            rows = with_footer(part.rows, part.service)
+            self._store.write(f"{part.partition}/{chunk.id}.parquet", parquet_bytes(rows))
         if chunk.segment is not None:
             chunk.segment.discard()
 
@@ -242,7 +250,7 @@ class ParquetSpanExporter(SpanExporter):
             return
         self._recovered = True
         for segment in claim_abandoned(self._spool):
-            chunk = _Chunk(segment)
+            chunk = _Chunk(segment, recovered=True)
             try:
                 table = chunk.table()
                 self._write(chunk)

@@ -3,12 +3,13 @@
 1. A local file is written beside its final name as `.NAME.tmp` and renamed when complete. Readers
    pass over names that start with a dot, and a rename replaces the name in one step.
 2. An object is uploaded from memory in one go and exists only once the upload is complete.
-3. A name that exists already is complete: it is never written again.
+3. So a name that exists is a complete file.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,16 +20,35 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 ROW_GROUP_ROWS: Final = 65_536
+_WITHOUT_FOLDERS: Final = frozenset({"s3", "gcs", "abfs"})
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A complete file of a store."""
+
+    name: str
+    """Relative path, with `/`."""
+    bytes: int
 
 
 class Store(Protocol):
-    """A place for Parquet files."""
+    """A place for files."""
 
     def exists(self, name: str) -> bool:
         """Tell whether the complete file stands there."""
 
-    def write(self, name: str, table: pa.Table) -> None:
-        """Write a Parquet file under `name` (a relative path with `/`). Raises `OSError`."""
+    def files(self, suffix: str, *, hidden: bool = False) -> Iterator[Stored]:
+        """Yield the files below the root that end so, shown or hidden ones, sorted by name."""
+
+    def open(self, name: str) -> pa.NativeFile:
+        """Open a file for reading at any place. Raises `OSError`."""
+
+    def write(self, name: str, content: pa.Buffer) -> None:
+        """Write a file, in place only when complete. Raises `OSError`."""
+
+    def delete(self, name: str) -> None:
+        """Delete a file. Raises `OSError`; a file that is gone is no error."""
 
 
 def open_store(target: str | Path) -> Store:
@@ -58,21 +78,34 @@ class LocalStore:
         """Tell whether the complete file stands there."""
         return (self.root / name).exists()
 
-    def write(self, name: str, table: pa.Table) -> None:
+    def files(self, suffix: str, *, hidden: bool = False) -> Iterator[Stored]:
+        """Yield the files below the root that end so, shown or hidden ones, sorted by name."""
+        for path in sorted(self.root.rglob(f"*{suffix}")):
+            name = path.relative_to(self.root).as_posix()
+            if is_hidden(name) is hidden:
+                with suppress(FileNotFoundError):
+                    yield Stored(name, path.stat().st_size)
+
+    def open(self, name: str) -> pa.NativeFile:
+        """Open a file for reading at any place. Raises `OSError`."""
+        return pa.OSFile(str(self.root / name))
+
+    def write(self, name: str, content: pa.Buffer) -> None:
         """Write beside the final name and rename. Raises `OSError`."""
         path = self.root / name
-        if path.exists():
-            return
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(f".{path.name}.tmp")
         try:
-            with unfinished.open("wb") as file:
-                _write_parquet(table, file)
+            unfinished.write_bytes(content)
             os.replace(unfinished, path)
         except BaseException:
             with suppress(OSError):
                 unfinished.unlink()
             raise
+
+    def delete(self, name: str) -> None:
+        """Delete a file. Raises `OSError`; a file that is gone is no error."""
+        (self.root / name).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +120,42 @@ class ObjectStore:
         info = self.filesystem.get_file_info(f"{self.root}/{name}")
         return bool(info.type == pafs.FileType.File)
 
-    def write(self, name: str, table: pa.Table) -> None:
-        """Upload the file from memory. Raises `OSError`."""
-        if self.exists(name):
-            return
-        buffer = pa.BufferOutputStream()
-        _write_parquet(table, buffer)
+    def files(self, suffix: str, *, hidden: bool = False) -> Iterator[Stored]:
+        """Yield the files below the root that end so, shown or hidden ones, sorted by name."""
+        below = pafs.FileSelector(self.root, recursive=True, allow_not_found=True)
+        infos = self.filesystem.get_file_info(below)
+        for info in sorted(infos, key=lambda info: str(info.path)):
+            name = info.path.removeprefix(f"{self.root}/")
+            is_file = info.type == pafs.FileType.File
+            if is_file and name.endswith(suffix) and is_hidden(name) is hidden:
+                yield Stored(name, info.size)
+
+    def open(self, name: str) -> pa.NativeFile:
+        """Open an object for reading at any place. Raises `OSError`."""
+        return self.filesystem.open_input_file(f"{self.root}/{name}")
+
+    def write(self, name: str, content: pa.Buffer) -> None:
+        """Upload in one go. Raises `OSError`."""
         path = f"{self.root}/{name}"
-        # Stores without real folders take this as a no-op or an empty marker.
-        self.filesystem.create_dir(path.rsplit("/", 1)[0], recursive=True)
+        if self.filesystem.type_name not in _WITHOUT_FOLDERS:
+            self.filesystem.create_dir(path.rsplit("/", 1)[0], recursive=True)
         with self.filesystem.open_output_stream(path) as stream:
-            stream.write(buffer.getvalue())
+            stream.write(content)
+
+    def delete(self, name: str) -> None:
+        """Delete an object. Raises `OSError`; one that is gone is no error."""
+        with suppress(FileNotFoundError):
+            self.filesystem.delete_file(f"{self.root}/{name}")
 
 
-def _write_parquet(table: pa.Table, file: Any) -> None:
+def is_hidden(name: str) -> bool:
+    """Tell whether readers pass over a file, for it or a folder above starts with a dot or `_`."""
+    return any(part.startswith((".", "_")) for part in name.split("/"))
+
+
+def parquet_bytes(table: pa.Table) -> pa.Buffer:
+    """Encode a table as a Parquet file."""
+    file = pa.BufferOutputStream()
     low_cardinality = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
     # Times that rise within a run: deltas take a third of the plain bytes.
     times = dict.fromkeys(("start", "end"), "DELTA_BINARY_PACKED")
@@ -114,6 +169,7 @@ def _write_parquet(table: pa.Table, file: Any) -> None:
         column_encoding=times,
         write_statistics=True,
     )
+    return file.getvalue()
 
 
 def _through_fsspec(url: str, unknown: Exception) -> tuple[Any, str]:

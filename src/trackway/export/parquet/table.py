@@ -10,8 +10,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Final
 from urllib.parse import quote
 
@@ -28,6 +29,8 @@ _PLAIN_TYPES: Final = [
 ]
 PLAIN_SCHEMA: Final[pa.Schema] = pa.schema(list(zip(_FULL_SCHEMA.names, _PLAIN_TYPES, strict=True)))
 FILE_SCHEMA: Final[pa.Schema] = _FULL_SCHEMA.remove(_FULL_SCHEMA.get_field_index("service"))
+WRITER_VERSION: Final = version("trackway")
+_EMPTY: Final = PLAIN_SCHEMA.empty_table().drop_columns(["service"])
 _NO_SERVICE: Final = "__HIVE_DEFAULT_PARTITION__"
 _RUN: Final = "__run"
 _DATE: Final = "__date"
@@ -94,24 +97,44 @@ def parts_of(table: pa.Table) -> Iterator[Part]:
         yield Part(f"date={first[_DATE]}/service={name}", service, rows)
 
 
-def footer(part: Part, writer_version: str) -> dict[str, str]:
-    """Return what a file says about itself in its metadata."""
-    table = part.rows
-    runs = pc.count_distinct(pc.coalesce(table["run_id"], table["trace_id"])).as_py()
-    service = {} if part.service is None else {"trackway.service": part.service}
-    return {
-        **service,
+def with_footer(rows: pa.Table, service: str | None, **more: str) -> pa.Table:
+    """Return the rows of a file with what it says about itself in its metadata."""
+    runs = pc.count_distinct(pc.coalesce(rows["run_id"], rows["trace_id"])).as_py()
+    said = {
         "trackway.schema.version": schema.SCHEMA_VERSION,
-        "trackway.writer.version": writer_version,
-        "trackway.spans": str(table.num_rows),
+        "trackway.writer.version": WRITER_VERSION,
+        "trackway.spans": str(rows.num_rows),
         "trackway.runs": str(runs),
         "trackway.order": "run,start",
+        **more,
     }
+    if service is not None:
+        said["trackway.service"] = service
+    return rows.replace_schema_metadata(said)
+
+
+def merged(files: Iterable[pa.Table]) -> pa.Table:
+    """Join the rows of several files of one partition, sorted as one file."""
+    plain = [table.cast(_without_dictionaries(table.schema)) for table in files]
+    table = pa.concat_tables([_EMPTY, *plain], promote_options="default")
+    run = pc.coalesce(table["run_id"], table["trace_id"])
+    keys = pa.table({_RUN: run, "start": table["start"]})
+    order = pc.sort_indices(keys, sort_keys=[(_RUN, "ascending"), ("start", "ascending")])
+    return _as_file(table.take(order))
+
+
+def _without_dictionaries(schema: pa.Schema) -> pa.Schema:
+    return pa.schema(
+        [
+            field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field
+            for field in schema
+        ]
+    )
 
 
 def _as_file(rows: pa.Table) -> pa.Table:
     arrays = [
-        rows[field.name].dictionary_encode()
+        rows[field.name].combine_chunks().dictionary_encode()
         if pa.types.is_dictionary(field.type)
         else rows[field.name]
         for field in FILE_SCHEMA
