@@ -20,12 +20,13 @@ from typing import Any, Final
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context, get_current
-from opentelemetry.trace import SpanKind
+from opentelemetry.trace import Link, SpanContext, SpanKind
 
 from trackway.capture import record_capture_error
 from trackway.decorators import checked_kind
 from trackway.driving import Opened, detach
 from trackway.plans import Request, StepPlan, ToolPlan
+from trackway.propagation import resumed
 from trackway.recording import Recorder, active, put, put_text
 from trackway.run import REQUESTED, Run, new_identity
 from trackway.schema import SCHEMA_VERSION, GenAI, Trackway
@@ -83,7 +84,9 @@ class run(_Block):
 
     task, suite, trial, seed, variant, version and conversation become the identity that every span
     of the run carries. `deadline` is an RFC 3339 text or an aware datetime, `input` the exact
-    input. Further keywords are the fingerprint: what must match for two runs to be comparable.
+    input. `resume_from` takes up a run that waited, from its `carrier()`: the same run id, a new
+    run span, linked to the old one; the clock goes on. Further keywords are the fingerprint: what
+    must match for two runs to be comparable.
     """
 
     def __init__(
@@ -98,6 +101,7 @@ class run(_Block):
         conversation: str | None = None,
         deadline: str | datetime | None = None,
         input: Any = None,
+        resume_from: Mapping[str, str] | None = None,
         **fingerprint: Any,
     ) -> None:
         self._fields = {
@@ -111,17 +115,22 @@ class run(_Block):
         }
         self._deadline = deadline.isoformat() if isinstance(deadline, datetime) else deadline
         self._input = input
+        self._carrier = resume_from
         self._fingerprint = fingerprint
 
     def __enter__(self) -> Run:
         recorder = active()
         given = {name: value for name, value in self._fields.items() if value is not None}
         defaults = {} if recorder is None else recorder.defaults
-        opened = Run(new_identity(**{**defaults, **given}), recording=recorder is not None)
+        origin = None
+        if self._carrier:
+            opened, origin = resumed(self._carrier, given)
+        else:
+            opened = Run(new_identity(**{**defaults, **given}))
         self._live = None
         if recorder is not None and (recorder.keep is None or recorder.keep(opened.id)):
             try:
-                self._live = self._start(recorder, opened, get_current())
+                self._live = self._start(recorder, opened, origin)
             except Exception as error:  # noqa: BLE001 - processors of others run in here
                 record_capture_error("run: start", error)
         if self._live is None:
@@ -132,7 +141,7 @@ class run(_Block):
     async def __aenter__(self) -> Run:
         return self.__enter__()
 
-    def _start(self, recorder: Recorder, opened: Run, context: Context) -> Live:
+    def _start(self, recorder: Recorder, opened: Run, origin: SpanContext | None) -> Live:
         attributes: dict[str, Any] = {**opened.attributes}
         attributes[Trackway.SCHEMA_VERSION] = SCHEMA_VERSION
         attributes[GenAI.OPERATION_NAME] = "invoke_workflow"
@@ -149,7 +158,9 @@ class run(_Block):
         task = opened.identity.task
         live = Live(_RUN, recorder, opened, opened.attributes)
         live.root = True
-        live.start(f"run {task}" if task else "run", context, SpanKind.INTERNAL, attributes)
+        name = f"run {task}" if task else "run"
+        links = () if origin is None or not origin.is_valid else (Link(origin),)
+        live.start(name, get_current(), SpanKind.INTERNAL, attributes, links)
         opened.begin(live.span, input_given=self._input is not None)
         opened.recording = live.span.is_recording()
         return live

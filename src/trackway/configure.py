@@ -31,7 +31,12 @@ from trackway.exits import close_at_exit
 from trackway.export import Cleaner, processors_for
 from trackway.ids import EntropyIdGenerator
 from trackway.pipeline import DEFAULT_TIMEOUT, Pipeline
-from trackway.propagation import hand_over_to_threads_and_processes, stop_handing_over
+from trackway.propagation import (
+    hand_over_to_threads_and_processes,
+    place_in_baggage,
+    stop_handing_over,
+    with_baggage,
+)
 from trackway.recording import VERSION, Recorder, install
 from trackway.sampling import drawn
 from trackway.schema import SCOPE_NAME
@@ -64,6 +69,7 @@ def configure(
     variant: str | None = None,
     limits: Limits | None = None,
     hand_over: bool | None = None,
+    baggage: bool | None = None,
     flush_at_run_end: bool | None = None,
     tracer_provider: TracerProvider | None = None,
 ) -> TracerProvider | None:
@@ -76,6 +82,8 @@ def configure(
     sample: share of runs that is kept, from 0 to 1; with `keep_failed` (default) failed ones too.
     version, variant: release under test and rollout arm of runs that name none.
     hand_over: False leaves thread and process pools as they are.
+    baggage: True writes runs into the OpenTelemetry baggage (it goes into the headers of outbound
+        requests) and takes them from the baggage of inbound ones.
     flush_at_run_end: for platforms that freeze the process between requests.
     tracer_provider: the provider to join instead of the global one.
 
@@ -100,6 +108,7 @@ def configure(
         "version": _first(version, found.version, None),
         "variant": _first(variant, found.variant, None),
     }
+    in_baggage = _first(baggage, found.baggage, False)
     content = _first(capture_content, found.content, True)
     install(
         Recorder(
@@ -108,6 +117,8 @@ def configure(
             names=Capture(bounds, cleaner),
             defaults={name: value for name, value in defaults.items() if value},
             keep=None if tail or kept == 1 else lambda run_id: drawn(run_id, kept),
+            to_baggage=with_baggage if in_baggage else None,
+            from_baggage=place_in_baggage if in_baggage else None,
             flush_at_run_end=flush if _first(flush_at_run_end, found.flush_at_run_end) else None,
         )
     )

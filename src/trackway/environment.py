@@ -37,6 +37,7 @@ class Environment:
     variant: str | None
     flush_at_run_end: bool
     hand_over: bool | None
+    baggage: bool | None
     has_otlp: bool
     """Whether some `OTEL_EXPORTER_OTLP_*` names a receiver."""
 
@@ -76,6 +77,7 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
         variant=read("TRACKWAY_VARIANT", str, "a name"),
         flush_at_run_end=flush_at_run_end,
         hand_over=switch("TRACKWAY_HAND_OVER"),
+        baggage=switch("TRACKWAY_BAGGAGE"),
         has_otlp=any(
             source.get(f"OTEL_EXPORTER_OTLP_{name}ENDPOINT", "").strip() for name in ("", "TRACES_")
         ),

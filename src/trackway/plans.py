@@ -50,6 +50,8 @@ class StepPlan(Plan):
     output_key: str
     output_field: str
     makes_operation_ids = False
+    identified: frozenset[str] = frozenset()
+    """Paths in the result that lead to ids of entities: patterns of secrets do not apply to them."""
     operation_id: str | Callable[[dict[str, Any]], object] | None = None
 
     def __init__(self, name: str, bind: Binder, static: Mapping[str, Any]) -> None:
@@ -116,7 +118,8 @@ class StepPlan(Plan):
     def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
         """Return the captured result."""
         attributes = changed(live)
-        put(attributes, self.output_key, self.output_field, live.recorder.capture.value(result))
+        captured = live.recorder.capture.value(result, self.identified)
+        put(attributes, self.output_key, self.output_field, captured)
         return attributes
 
 
@@ -158,6 +161,7 @@ class ToolPlan(StepPlan):
         self.entity = tuple(entity)
         self.entity_type = entity_type
         self.returns = tuple(returns)
+        self.identified = frozenset(self.returns)
         self.success = success
         self.operation_id = operation_id
         self.exempt = frozenset(self.entity)
@@ -189,7 +193,9 @@ class ToolPlan(StepPlan):
         if not self.entity and self.operation_id is None:
             return Request(captured)
         refs = [
-            ref for path in self.entity for ref in entity_refs(arguments, path, self.entity_type)
+            ref
+            for path in self.entity
+            for ref in entity_refs(arguments, path, self.entity_type, recorder.capture.redactor)
         ]
         if refs:
             attributes[Trackway.ENTITY_REFS] = refs
@@ -207,7 +213,11 @@ class ToolPlan(StepPlan):
         attributes = super().result_attributes(live, result)
         if self.returns:
             found = [
-                ref for path in self.returns for ref in entity_refs(result, path, self.entity_type)
+                ref
+                for path in self.returns
+                for ref in entity_refs(
+                    result, path, self.entity_type, live.recorder.capture.redactor
+                )
             ]
             if found:
                 attributes[Trackway.ENTITY_REFS] = list(dict.fromkeys([*live.refs, *found]))

@@ -18,6 +18,7 @@ from opentelemetry.context import Context, get_current
 from opentelemetry.sdk.trace import Span
 
 from trackway.capture import record_capture_error
+from trackway.recording import active
 from trackway.run import PLACE
 from trackway.schema import (
     OPERATION_OF_GENAI_NAME,
@@ -59,6 +60,9 @@ def stamp(span: Span, parent_context: Context | None) -> None:
     try:
         context = get_current() if parent_context is None else parent_context
         place: Any = context.get(PLACE)
+        recorder = active() if place is None else None
+        if recorder is not None and recorder.from_baggage is not None:
+            place = recorder.from_baggage(context)
         if place is not None and place.run is not None:
             _stamp(span, place, context)
     except Exception as error:  # noqa: BLE001 - a processor must not break the program

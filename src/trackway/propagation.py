@@ -8,6 +8,8 @@
    subprocesses and resumption: `carrier()` here, `with carried(carrier):` there. The logical clock
    goes on there from the carrier's value, and is then not unique.
 4. Within one process a run is one object, whichever way it was handed over.
+5. Baggage only on request: `configure(baggage=True)` writes the run into it, and takes it from the
+   baggage of inbound requests.
 """
 
 from __future__ import annotations
@@ -22,15 +24,16 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, Final
 
+from opentelemetry import baggage, trace
 from opentelemetry import context as otel_context
-from opentelemetry import trace
 from opentelemetry.context import Context, get_current
-from opentelemetry.trace import Span
+from opentelemetry.trace import Span, SpanContext
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from trackway.capture import record_capture_error
 from trackway.driving import detach
 from trackway.recording import active
-from trackway.run import PLACE, Identity, Run, current_place
+from trackway.run import PLACE, Identity, Place, Run, current_place
 from trackway.schema import GenAI
 
 CARRIER_KEY: Final = "trackway-run"
@@ -42,6 +45,7 @@ class HandedOver:
     """A place that came from elsewhere: its span lives in another thread or process."""
 
     __slots__ = ("inherited", "run", "span")
+    handed_over = True
 
     def __init__(self, run: Run, span: Span, agent: str | None) -> None:
         self.run = run
@@ -60,46 +64,92 @@ def carrier() -> dict[str, str]:
     place = current_place()
     if place is None or place.run is None:
         return {}
-    run = place.run
-    carried_texts: dict[str, str] = {}
-    _W3C.inject(carried_texts)
-    fields: dict[str, Any] = {k: v for k, v in asdict(run.identity).items() if v is not None}
-    fields["last_step"] = run.last_step
-    fields["recording"] = run.recording
-    agent = place.inherited.get(GenAI.AGENT_NAME)
-    if agent is not None:
-        fields["agent"] = agent
-    carried_texts[CARRIER_KEY] = json.dumps(fields, sort_keys=True)
-    _runs[run.id] = run
-    return carried_texts
+    texts: dict[str, str] = {}
+    _W3C.inject(texts)
+    texts[CARRIER_KEY] = _pack(place, place.run)
+    return texts
 
 
 @contextmanager
 def carried(texts: Mapping[str, str]) -> Iterator[Run | None]:
-    """Work in the place that a carrier names; an empty carrier changes nothing."""
-    if CARRIER_KEY not in texts:
+    """Work in the place that a carrier names; an empty carrier changes nothing.
+
+    Raises ValueError for a carrier that `carrier()` did not make.
+    """
+    if not texts:
         yield None
         return
-    run, context = _unpack(texts)
-    token = otel_context.attach(context)
+    context = _W3C.extract(texts, context=get_current())
+    place = _unpack(_packed(texts), context)
+    token = otel_context.attach(otel_context.set_value(PLACE, place, context))
     try:
-        yield run
+        yield place.run
     finally:
         detach(token)
 
 
-def _unpack(texts: Mapping[str, str]) -> tuple[Run, Context]:
-    fields = json.loads(texts[CARRIER_KEY])
+def resumed(texts: Mapping[str, str], changes: Mapping[str, Any]) -> tuple[Run, SpanContext]:
+    """Return a run that a carrier names, to be taken up by a run span of its own, and its origin.
+
+    Raises ValueError for a carrier that `carrier()` did not make.
+    """
+    fields = json.loads(_packed(texts))
+    earlier = _runs.get(fields["run_id"])
+    last_step = max(fields["last_step"], 0 if earlier is None else earlier.last_step)
+    identity = {name: fields.get(name) for name in Identity.__dataclass_fields__}
+    run = Run(Identity(**{**identity, **changes}), last_step=last_step)
+    _runs[run.id] = run
+    origin = trace.get_current_span(_W3C.extract(texts, context=Context()))
+    return run, origin.get_span_context()
+
+
+def with_baggage(context: Context) -> Context:
+    """Return the context with its place in the baggage too: it goes into outbound headers."""
+    place = current_place(context)
+    if place is None or place.run is None:
+        return context
+    return baggage.set_baggage(CARRIER_KEY, _pack(place, place.run), context)
+
+
+def place_in_baggage(context: Context) -> HandedOver | None:
+    """Return the place that the baggage of an inbound request names, or None."""
+    text = baggage.get_baggage(CARRIER_KEY, context)
+    if not isinstance(text, str):
+        return None
+    try:
+        return _unpack(text, context)
+    except (ValueError, KeyError, TypeError) as error:
+        record_capture_error("baggage", error)
+        return None
+
+
+def _packed(texts: Mapping[str, str]) -> str:
+    try:
+        return texts[CARRIER_KEY]
+    except KeyError:
+        raise ValueError(
+            f"carrier: expected the texts of trackway.carrier(), found {sorted(texts)}"
+        ) from None
+
+
+def _pack(place: Place, run: Run) -> str:
+    fields: dict[str, Any] = {k: v for k, v in asdict(run.identity).items() if v is not None}
+    agent = place.inherited.get(GenAI.AGENT_NAME)
+    _runs[run.id] = run
+    more = {"last_step": run.last_step, "recording": run.recording, "agent": agent}
+    return json.dumps({**fields, **more}, sort_keys=True)
+
+
+def _unpack(text: str, context: Context) -> HandedOver:
+    fields = json.loads(text)
     last_step, recording = fields.pop("last_step"), fields.pop("recording")
-    agent = fields.pop("agent", None)
+    agent = fields.pop("agent")
     identity = Identity(**fields)
     run = _runs.get(identity.run_id)
     if run is None:
         run = Run(identity, recording=recording and active() is not None, last_step=last_step)
         _runs[run.id] = run
-    context = _W3C.extract(texts, context=get_current())
-    place = HandedOver(run, trace.get_current_span(context), agent)
-    return run, otel_context.set_value(PLACE, place, context)
+    return HandedOver(run, trace.get_current_span(context), agent)
 
 
 class _InThread:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from opentelemetry import trace
+from opentelemetry.context import Context
 from opentelemetry.trace import ProxyTracerProvider, Tracer
 
 from trackway.capture import Capture, Captured
@@ -36,6 +37,10 @@ class Recorder:
     """Identity fields of runs that name none themselves (version, variant, …)."""
     keep: Callable[[str], bool] | None = None
     """Decides at its head, by run id, whether a run is recorded; None: every run."""
+    to_baggage: Callable[[Context], Context] | None = None
+    """Writes the place of a run that opens into the baggage of its context."""
+    from_baggage: Callable[[Context], Any] | None = None
+    """Finds the place that the baggage of a context without one names."""
     flush_at_run_end: Callable[[], object] | None = None
 
 

@@ -237,6 +237,10 @@ class Place(Protocol):
     def inherited(self) -> Mapping[str, Any]:
         """Attributes that every step below carries."""
 
+    @property
+    def handed_over(self) -> bool:
+        """Whether a carrier named it: then it is meant, even when the run has ended here."""
+
     def spend(self, size: int) -> bool:
         """Take room on the span for large event values; False once it is full."""
 

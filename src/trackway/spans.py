@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from opentelemetry.context import Context, get_current
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
+from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, set_span_in_context
 
 from trackway.capture import record_capture_error
 from trackway.driving import Opened
@@ -45,6 +45,7 @@ class Live:
     refs: Sequence[str] = ()
     collector: Collector | None = None
     started = first_chunk = 0.0
+    handed_over = False
     spent = 0
     """Characters of large event values so far."""
     attributes: dict[str, Any]
@@ -70,13 +71,22 @@ class Live:
             self.span.set_attribute(Trackway.TRUNCATED, names)
         return False
 
-    def start(self, name: str, parent: Context, kind: SpanKind, attributes: dict[str, Any]) -> Live:
+    def start(
+        self,
+        name: str,
+        parent: Context,
+        kind: SpanKind,
+        attributes: dict[str, Any],
+        links: Sequence[Link] = (),
+    ) -> Live:
         """Start the span with all of its attributes in one go."""
         self.attributes = attributes
-        self.span = self.recorder.tracer.start_span(name, parent, kind, attributes)
+        self.span = self.recorder.tracer.start_span(name, parent, kind, attributes, links)
         values = set_span_in_context(self.span, parent).copy()
         values[PLACE] = self
         self.context = Context(values)
+        if self.root and self.recorder.to_baggage is not None:
+            self.context = self.recorder.to_baggage(self.context)
         return self
 
     def finish(self, result: Any) -> None:
@@ -214,8 +224,10 @@ class Plan:
             return None
         context = get_current()
         place: Any = context.get(PLACE)
+        if place is None and recorder.from_baggage is not None:
+            place = recorder.from_baggage(context)
         if place is not None and place.run is not None:
-            if place.run.ended and self.opens_runs:
+            if self.opens_runs and place.run.ended and not place.handed_over:
                 context, place = _ENDED, None
             elif not place.run.recording:
                 return None

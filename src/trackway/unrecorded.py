@@ -23,6 +23,7 @@ class Unrecorded:
     """The place in such a run, and what follows the call that opened it."""
 
     takes_iterators = False
+    handed_over = False
 
     def __init__(self, run: Run, parent: Context) -> None:
         run.recording = False

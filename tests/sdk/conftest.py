@@ -15,8 +15,7 @@ import trackway
 class Recorded:
     """The spans that ended, by name."""
 
-    def __init__(self, exporter: InMemorySpanExporter) -> None:
-        self.exporter = exporter
+    exporter: InMemorySpanExporter
 
     @property
     def all(self) -> list[ReadableSpan]:
@@ -48,13 +47,18 @@ class Recorded:
     def result(self, name: str) -> Any:
         return self.value(self.tool(name), "gen_ai.tool.call.result")
 
+    def configure(self, **arguments: Any) -> None:
+        """Record with other arguments from here on."""
+        self.exporter = InMemorySpanExporter()
+        trackway.configure(export=SimpleSpanProcessor(self.exporter), **arguments)
+
     def clear(self) -> None:
         self.exporter.clear()
 
 
 @pytest.fixture
 def recorded() -> Iterator[Recorded]:
-    exporter = InMemorySpanExporter()
-    trackway.configure(export=SimpleSpanProcessor(exporter))
-    yield Recorded(exporter)
+    recorded = Recorded()
+    recorded.configure()
+    yield recorded
     trackway.shutdown()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import json
 import random
 import threading
@@ -16,7 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opentelemetry import baggage, trace
-from opentelemetry.propagate import inject
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context
+from opentelemetry.propagate import extract, inject
 from opentelemetry.trace import StatusCode
 
 import trackway
@@ -189,8 +192,6 @@ def test_what_a_run_was_given_is_not_replaced_by_its_agent(recorded: Any) -> Non
 def test_an_agent_called_after_its_run_ended_opens_a_run_of_its_own(recorded: Any) -> None:
     leftover: list[Any] = []
     with trackway.run("refund"):
-        import contextvars
-
         leftover.append(contextvars.copy_context())
     leftover[0].run(bot, "late")
     span = recorded.one("invoke_agent bot")
@@ -374,6 +375,64 @@ def test_identity_stays_out_of_outbound_headers_unless_asked_for(recorded: Any) 
         assert baggage.get_all() == {}
     assert "baggage" not in headers
     assert "refund" not in str(headers)
+
+
+def test_a_run_that_waited_is_taken_up_again(recorded: Any) -> None:
+    with trackway.run("refund", trial=2) as first:
+        work()
+        trackway.wait("alice", resume_token="t")
+        texts = json.loads(json.dumps(trackway.carrier()))
+    with trackway.run(resume_from=texts) as second:
+        trackway.resume("t")
+        work()
+    assert second.id == first.id
+    before, after = recorded.named("run refund")
+    assert after.attributes[Trackway.TRIAL_INDEX] == 2
+    assert after.attributes[Trackway.RUN_LAST_STEP] == 2
+    assert after.context.trace_id != before.context.trace_id
+    assert [link.context.span_id for link in after.links] == [before.context.span_id]
+    steps = [s.attributes[Trackway.STEP_INDEX] for s in recorded.named("execute_tool work")]
+    assert steps == [1, 2]
+
+
+@pytest.mark.parametrize("texts", [{"traceparent": "x"}, {"a": "b"}])
+def test_a_carrier_of_somebody_else_is_refused(recorded: Any, texts: dict[str, str]) -> None:
+    with (
+        pytest.raises(ValueError, match=r"expected the texts of trackway.carrier\(\)"),
+        trackway.carried(texts),
+    ):
+        pass
+
+
+def test_baggage_takes_the_run_through_headers_on_request(recorded: Any) -> None:
+    recorded.configure(baggage=True)
+    headers: dict[str, str] = {}
+    with trackway.run("refund") as run:
+        inject(headers)
+
+    def remote_service() -> None:
+        token = otel_context.attach(extract(headers, context=Context()))
+        with trace.get_tracer("framework").start_as_current_span("inbound"):
+            bot("q")
+        otel_context.detach(token)
+
+    contextvars.copy_context().run(remote_service)
+    ids = {span.name: span.attributes.get(Trackway.RUN_ID) for span in recorded.all}
+    assert ids == dict.fromkeys(
+        ["inbound", "invoke_agent bot", "execute_tool work", "run refund"], run.id
+    )
+    assert Trackway.SCHEMA_VERSION not in recorded.one("invoke_agent bot").attributes
+
+
+def test_baggage_that_makes_no_sense_is_ignored(recorded: Any) -> None:
+    recorded.configure(baggage=True)
+
+    def remote_service() -> None:
+        otel_context.attach(baggage.set_baggage("trackway-run", "{nonsense"))
+        bot("q")
+
+    contextvars.copy_context().run(remote_service)
+    assert recorded.one("invoke_agent bot").attributes[Trackway.SCHEMA_VERSION] == SCHEMA_VERSION
 
 
 def test_ids_do_not_repeat_under_a_seeded_random(recorded: Any) -> None:

@@ -116,8 +116,8 @@ while True:
         if int(printed) == 50:
             process.send_signal(signal.SIGTERM)
             break
-    rest, _ = process.communicate(timeout=60)
-    ended = int((printed + rest).split()[-1])
+    with process:
+        ended = int((printed + process.stdout.read()).split()[-1])
     assert process.returncode == -15
     assert ended <= program.counts["execute_tool work"] <= ended + 1
 
