@@ -41,6 +41,7 @@ class SpanColumns:
         if not table.schema.equals(SPAN_SCHEMA):
             raise ValueError(f"expected a table of SPAN_SCHEMA, found {table.schema.to_string()}")
         self.table = table
+        self._arrays: dict[str, pa.Array] = {}
         self._encodings: dict[str, pa.DictionaryArray] = {}
         self._names: dict[str, list[str]] = {}
 
@@ -49,8 +50,11 @@ class SpanColumns:
 
     def array(self, name: str) -> pa.Array:
         """Return one column as one array."""
-        column = self.table.column(name)
-        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+        if name not in self._arrays:
+            column = self.table.column(name)
+            one = column.num_chunks == 1
+            self._arrays[name] = column.chunk(0) if one else column.combine_chunks()
+        return self._arrays[name]
 
     def values(self, name: str, rows: Iterable[int] | Ints | None = None) -> list[Any]:
         """Return a column as Python values, of these rows or of all."""

@@ -75,8 +75,13 @@ def gaps_of(evidence: Evidence) -> list[list[GapRow]]:
         for run, gap in finder(evidence):
             gaps[run].append(gap)
     for rows in gaps:
-        rows.sort(key=lambda gap: (gap["name"], -1 if gap["position"] is None else gap["position"]))
+        rows.sort(key=_place)
     return gaps
+
+
+def _place(gap: GapRow) -> tuple[str, int, int, str]:
+    position = NONE if gap["position"] is None else gap["position"]
+    return gap["name"], position, gap["count"], gap["detail"] or ""
 
 
 def _gap(

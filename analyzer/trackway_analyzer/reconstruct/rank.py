@@ -1,7 +1,7 @@
 """A total order of rows that depends on what spans say, never on their place in a file.
 
-1. Start first, then depth (a parent before its child), then content: end, name, tool, arguments,
-   messages, agent. Ids decide only between spans that are equal in all of that.
+1. Start first, then depth (a parent before its child), then content. Ids decide only between spans
+   that are equal in everything else.
 2. Clocks of two machines disagree. A span that starts more than `TOLERANCE` before its parent is
    moved, with everything below it, to its parent's start; that is a clock skew.
 """
@@ -9,17 +9,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
 from trackway_analyzer.reconstruct.columns import NONE, Ints, Mask, SpanColumns
 from trackway_analyzer.reconstruct.tree import Tree, depth, summed
+from trackway_analyzer.tables import SPAN_SCHEMA
 
+IDS: Final = ("trace_id", "span_id", "parent_span_id")
 TOLERANCE: Final = 1_000_000
 """ns; clocks with millisecond ticks round a child before its parent."""
 
-_TIES: Final = ("name", "tool", "arguments", "output", "input", "agent", "result", "span_id")
+_TELLING: Final = ("end", "operation", "name", "tool", "arguments", "agent", "step_index")
+_REST: Final = (*(name for name in SPAN_SCHEMA.names if name not in IDS), *IDS)
+"""Every column, ids last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +56,21 @@ def clock_of(columns: SpanColumns, tree: Tree) -> Clock:
 
 
 def _settle(columns: SpanColumns, order: Ints, tied: Mask) -> None:
-    """Sort each stretch of equal rows by content, in place."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], tied.astype(np.int8), [0]))))
-    for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        rows = order[first : last + 1]
-        texts = zip(*(columns.values(name, rows) for name in _TIES), strict=True)
-        keys = [tuple(text or "" for text in content) for content in texts]
-        ends = columns.end[rows].tolist()
-        places = sorted(range(len(rows)), key=lambda place: (ends[place], keys[place]))
-        order[first : last + 1] = rows[places]
+    """Sort each stretch of equal rows by content, in place: by a few columns, then by all."""
+    for names in (_TELLING, _REST):
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], tied.astype(np.int8), [0]))))
+        stretches = list(zip(edges[::2].tolist(), (edges[1::2] + 1).tolist(), strict=True))
+        rows = np.concatenate([order[first:last] for first, last in stretches])
+        texts = zip(*(columns.values(name, rows) for name in names), strict=True)
+        content = dict(zip(rows.tolist(), map(repr, texts), strict=True))
+        tied = np.zeros_like(tied)
+        for first, last in stretches:
+            settled = sorted(order[first:last].tolist(), key=content.__getitem__)
+            order[first:last] = settled
+            texts_in_order = [content[row] for row in settled]
+            tied[first : last - 1] = [a == b for a, b in pairwise(texts_in_order)]
+        if not tied.any():
+            return
 
 
 def _moved(columns: SpanColumns, tree: Tree) -> tuple[Ints, Ints]:

@@ -40,13 +40,14 @@ def runs_table(
     run: Ints,
     ids: Sequence[str],
     heads: Ints,
+    rank: Ints,
     steps: pa.Table,
     spans: list[RunSpans],
     gaps: list[list[GapRow]],
 ) -> pa.Table:
     """Build the runs table. `heads` are sorted by run and start."""
     count = len(ids)
-    rows = _by_importance(columns, run, heads)
+    rows = _by_importance(columns, run, heads, rank)
     arrays: dict[str, Any] = {name: _first(columns, run, rows, name, count) for name in _PICKED}
     arrays |= attribute_columns(spans)
     for name in ("input", "final_text", "error_type", "error_message"):
@@ -71,12 +72,13 @@ def _array(values: Any, kind: pa.DataType) -> pa.Array:
     return pa.array(values, kind)
 
 
-def _by_importance(columns: SpanColumns, run: Ints, heads: Ints) -> Ints:
+def _by_importance(columns: SpanColumns, run: Ints, heads: Ints, rank: Ints) -> Ints:
     """Rows of runs sorted by run, heads first, then by start."""
     head = np.zeros(len(columns), dtype=bool)
     head[heads] = True
     rows = np.flatnonzero(run != NONE)
-    return rows[np.lexsort((columns.start[rows], ~head[rows], run[rows]))]
+    keys = (rank[rows], columns.start[rows], ~head[rows], run[rows])
+    return rows[np.lexsort(keys)]
 
 
 def _first(columns: SpanColumns, run: Ints, rows: Ints, name: str, count: int) -> pa.Array:

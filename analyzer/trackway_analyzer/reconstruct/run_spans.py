@@ -60,12 +60,12 @@ class RunSpans:
 
 
 def run_spans_of(
-    drafts: Drafts, run: Ints, heads: Ints, count: int, messages: Messages
+    drafts: Drafts, run: Ints, heads: Ints, rank: Ints, count: int, messages: Messages
 ) -> list[RunSpans]:
     """Read the spans of each run. `heads` are sorted by run and start."""
     spans = [RunSpans() for _ in range(count)]
     columns = drafts.columns
-    _read_attributes(columns, run, spans)
+    _read_attributes(columns, run, rank, spans)
     fallback = _read_heads(columns, run, heads, spans, messages)
     _read_models(drafts, spans, messages)
     for number, text in fallback.items():
@@ -74,11 +74,11 @@ def run_spans_of(
     return spans
 
 
-def _read_attributes(columns: SpanColumns, run: Ints, spans: list[RunSpans]) -> None:
+def _read_attributes(columns: SpanColumns, run: Ints, rank: Ints, spans: list[RunSpans]) -> None:
     texts = columns.array("attributes")
     marked = pc.match_substring(texts, _MARK).fill_null(False).to_numpy(zero_copy_only=False)
     rows = np.flatnonzero(marked & (run != NONE) & ~columns.is_step)
-    rows = rows[np.lexsort((columns.start[rows], run[rows]))]
+    rows = rows[np.lexsort((rank[rows], columns.start[rows], run[rows]))]
     for row, text in zip(rows.tolist(), columns.values("attributes", rows), strict=True):
         value = parsed(text)
         if not isinstance(value, dict):
