@@ -51,7 +51,7 @@ class StepPlan(Plan):
     output_field: str
     makes_operation_ids = False
     identified: frozenset[str] = frozenset()
-    """Paths in the result that lead to ids of entities: patterns of secrets do not apply to them."""
+    """Paths to ids of entities in the result: patterns of secrets do not apply to them."""
     operation_id: str | Callable[[dict[str, Any]], object] | None = None
 
     def __init__(self, name: str, bind: Binder, static: Mapping[str, Any]) -> None:
