@@ -121,6 +121,9 @@ class run(_Block):
     def __enter__(self) -> Run:
         recorder = active()
         given = {name: value for name, value in self._fields.items() if value is not None}
+        if recorder is not None:
+            clean = recorder.names.text
+            given = {k: clean(v) if isinstance(v, str) else v for k, v in given.items()}
         defaults = {} if recorder is None else recorder.defaults
         origin = None
         if self._carrier:
@@ -171,9 +174,9 @@ def _put_fingerprint(
 ) -> None:
     for name, value in fingerprint.items():
         if isinstance(value, str):
-            attributes[f"{Trackway.FINGERPRINT}.{name}"] = value
+            attributes[f"{Trackway.FINGERPRINT}.{name}"] = recorder.names.text(value)
         elif value is not None:
-            captured = recorder.capture.value(value)
+            captured = recorder.names.value(value)
             put(attributes, f"{Trackway.FINGERPRINT}.{name}", f"fingerprint.{name}", captured)
 
 

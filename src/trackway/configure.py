@@ -98,8 +98,8 @@ def configure(
         return _Configured.provider
     kept = share(_first(sample, found.sample, 1.0))
     tail = kept < 1 and _first(keep_failed, found.keep_failed, True)
-    bounds, cleaner = limits or Limits(), _redactor(_first(redact, found.redact, True))
-    targets = _targets(_first(export, found.export, None), found, Cleaner(cleaner, bounds))
+    bounds, redactor = limits or Limits(), _redactor(_first(redact, found.redact, True))
+    targets = _targets(_first(export, found.export, None), found, Cleaner(redactor, bounds))
     provider, pipeline = _provider(
         tracer_provider, _first(service_name, found.service_name, None), resource
     )
@@ -113,8 +113,8 @@ def configure(
     install(
         Recorder(
             tracer=_tracer(provider),
-            capture=Capture(bounds, cleaner, content=content),
-            names=Capture(bounds, cleaner),
+            capture=Capture(bounds, redactor, content=content),
+            names=Capture(bounds, redactor),
             defaults={name: value for name, value in defaults.items() if value},
             keep=None if tail or kept == 1 else lambda run_id: drawn(run_id, kept),
             to_baggage=with_baggage if in_baggage else None,

@@ -30,6 +30,7 @@ from trackway.schema import GenAI, Trackway
 PLACE: Final = "trackway.place"
 REQUESTED: Final = "trackway.requested"
 """Context key of the call id under which the model requested the tool call to come."""
+_NAMES: Final = (Trackway.OUTCOME_LABEL, Trackway.OUTCOME_FAILURE_MODE, Trackway.FINAL_ACTION)
 _MAX_OPEN_FAILURES: Final = 1024
 
 
@@ -214,6 +215,9 @@ class Run:
                 put_text(attributes, Trackway.OUTPUT, "output", recorder.capture, text)
             if value is not None:
                 put(attributes, key, key.removeprefix("trackway."), recorder.capture.value(value))
+            for name in _NAMES:
+                if isinstance(attributes.get(name), str):
+                    attributes[name] = recorder.names.text(attributes[name])
             self.span.set_attributes({k: v for k, v in attributes.items() if v is not None})
         except Exception as error:  # noqa: BLE001 - user objects run in here
             record_capture_error(what, error)

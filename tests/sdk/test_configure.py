@@ -378,3 +378,22 @@ inner = memory.get_finished_spans()[0]
 print(json.dumps([len(inner.attributes), inner.attributes["trackway.run.id"] == run.id]))
 """
     assert result_of(body, tmp_path)[0] == [302, True]
+
+
+SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789AB"
+
+
+def test_a_secret_stays_out_wherever_it_is_put(recorded: Any) -> None:
+    @trackway.tool
+    def work() -> None: ...
+
+    with trackway.run(SECRET, version=SECRET, input=SECRET, revision=SECRET, more=[SECRET]) as run:
+        with trackway.step("s", note=SECRET) as step:
+            step.result(SECRET)
+        trackway.wait(SECRET, resume_token=SECRET)
+        trackway.effect(SECRET, entity=SECRET)
+        run.final(SECRET, action=SECRET, arguments=SECRET)
+        run.outcome(False, SECRET, SECRET, SECRET)
+    for span in recorded.all:
+        told = [span.name, dict(span.attributes), [dict(e.attributes) for e in span.events]]
+        assert SECRET not in str(told)
