@@ -122,8 +122,7 @@ class run(_Block):
         recorder = active()
         given = {name: value for name, value in self._fields.items() if value is not None}
         if recorder is not None:
-            clean = recorder.names.text
-            given = {k: clean(v) if isinstance(v, str) else v for k, v in given.items()}
+            given = _cleaned(given, recorder)
         defaults = {} if recorder is None else recorder.defaults
         origin = None
         if self._carrier:
@@ -167,6 +166,17 @@ class run(_Block):
         opened.begin(live.span, input_given=self._input is not None)
         opened.recording = live.span.is_recording()
         return live
+
+
+def _cleaned(fields: Mapping[str, Any], recorder: Recorder) -> dict[str, Any]:
+    """Return identity fields without secrets; one that can't be cleaned is left out."""
+    cleaned: dict[str, Any] = {}
+    for name, value in fields.items():
+        try:
+            cleaned[name] = recorder.names.text(value) if isinstance(value, str) else value
+        except Exception as error:  # noqa: BLE001 - patterns and hooks of the user run in here
+            record_capture_error(f"run: {name}", error)
+    return cleaned
 
 
 def _put_fingerprint(
