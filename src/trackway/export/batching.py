@@ -3,8 +3,7 @@
 1. `on_end` appends to a bounded queue and returns. A full queue makes it wait, `max_block` seconds
    at most, for the worker to make room; then the span is dropped and counted, and until there is
    room again later spans are dropped without waiting.
-2. One worker thread hands batches to the exporter: at `batch_size`, every `delay` seconds, and when
-   a local root span ends.
+2. One worker thread hands batches to the exporter: at `batch_size`, and every `delay` seconds.
 3. `force_flush` returns True only if everything that had ended is delivered, by the exporter's own
    word, and nothing has been lost since the last flush. It returns at the timeout at the latest.
 4. A forked child starts with an empty queue and a worker of its own.
@@ -13,6 +12,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import threading
 import time
@@ -113,11 +113,11 @@ class BatchingProcessor(SpanProcessor):
         if context is None or not context.trace_flags.sampled:
             return
         queue = self._queue
-        if len(queue) >= self._max_queue and not self._wait_for_room():
+        if self._stopped or (len(queue) >= self._max_queue and not self._wait_for_room()):
             self._drops.append(None)
             return
         queue.append(span)
-        if not self._awake and (len(queue) >= self._batch_size or _is_local_root(span)):
+        if len(queue) >= self._batch_size and not self._awake:
             self._awake = True
             self._orders.put(None)
 
@@ -139,7 +139,14 @@ class BatchingProcessor(SpanProcessor):
         self._orders.put(None)
         self._worker.join(max(0.0, deadline - time.monotonic()))
         if not self._worker.is_alive():
-            self.exporter.shutdown()
+            self._shut_exporter(deadline)
+
+    def _shut_exporter(self, deadline: float) -> None:
+        if "timeout_millis" in inspect.signature(self.exporter.shutdown).parameters:
+            left = max(0, int((deadline - time.monotonic()) * 1000))
+            self._guarded(lambda: self.exporter.shutdown(timeout_millis=left))  # type: ignore[call-arg]
+        else:
+            self._guarded(self.exporter.shutdown)
 
     def _wait_for_room(self) -> bool:
         if self._overloaded:
@@ -185,7 +192,8 @@ class BatchingProcessor(SpanProcessor):
         while self._drops:
             self._drops.popleft()
             self._own.dropped += 1
-        millis = max(1, int((deadline - time.monotonic()) * 1000))
+        # A little less than the caller waits, so that the answer is there in time.
+        millis = max(1, int((deadline - time.monotonic()) * 900))
         flushed = self._guarded(self.exporter.force_flush, millis)
         lost = self.counts.lost
         fresh, self._reported_lost = lost - self._reported_lost, lost
@@ -198,7 +206,3 @@ class BatchingProcessor(SpanProcessor):
         except Exception:  # noqa: BLE001 - an exporter may be the user's own
             _LOG.exception("trackway: export through %r failed", self.exporter)
             return None
-
-
-def _is_local_root(span: ReadableSpan) -> bool:
-    return span.parent is None or span.parent.is_remote

@@ -67,6 +67,12 @@ class Segment:
         return self.path.name.removesuffix(SUFFIX)
 
     @property
+    def born(self) -> int:
+        """Nanoseconds since 1970, by which segments sort; 0 for a name that is not ours."""
+        moment = self.id.partition("-")[0]
+        return int(moment) if moment.isdigit() else 0
+
+    @property
     def size(self) -> int:
         """Bytes in the file."""
         return self._end
@@ -80,9 +86,14 @@ class Segment:
             if fsync:
                 os.fsync(self._file.fileno())
         except OSError:
-            self._file.truncate(self._end)
+            self.cut(self._end)
             raise
         self._end += len(head) + len(payload)
+
+    def cut(self, size: int) -> None:
+        """Take back the frames behind the first `size` bytes."""
+        self._file.truncate(size)
+        self._end = size
 
     def unread(self) -> Iterator[tuple[int, bytes]]:
         """Yield (position behind the frame, bytes) of every whole frame that is not done."""

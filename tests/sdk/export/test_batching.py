@@ -139,7 +139,7 @@ def test_shutdown_flushes_and_stops_the_exporter(exporter: Exporter) -> None:
 
 
 def test_a_forked_child_delivers_its_own_spans_and_not_its_parents(exporter: Exporter) -> None:
-    processor = BatchingProcessor(exporter, delay=20)
+    processor = BatchingProcessor(exporter)
     close_gate(processor, exporter)
     record(processor, "the parent's")
     reader, writer = os.pipe()
@@ -156,3 +156,11 @@ def test_a_forked_child_delivers_its_own_spans_and_not_its_parents(exporter: Exp
     exporter.gate.set()
     assert processor.force_flush()
     assert exporter.names == ["in flight", "the parent's"]
+
+
+def test_what_ends_after_shutdown_is_counted_as_lost(exporter: Exporter) -> None:
+    processor = BatchingProcessor(exporter)
+    processor.shutdown()
+    record(processor, "late")
+    assert exporter.names == []
+    assert processor.counts.dropped == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 
 from end_to_end.otlp_receiver import Answer, Answers, Receiver
+from trackway.export import BatchingProcessor
 from trackway.export.otlp import OtlpSpanExporter
 
 PROTOCOLS = pytest.mark.parametrize("protocol", ["grpc", "http"])
@@ -154,6 +156,57 @@ def test_what_cannot_be_encoded_costs_itself_alone(tmp_path: Path, protocol: str
         assert not exporter.force_flush()
         assert stored_names(receiver) == ["a", "b"]
         assert (exporter.counts.delivered, exporter.counts.failed) == (2, 1)
+
+
+@PROTOCOLS
+@pytest.mark.parametrize("answer", [None, Answer(400)], ids=["delivered", "refused"])
+def test_a_receiver_that_hangs_holds_up_no_exit_and_loses_nothing(
+    tmp_path: Path, protocol: str, answer: Answer | None
+) -> None:
+    asked, gate = threading.Event(), threading.Event()
+
+    def hang(_request: ExportTraceServiceRequest) -> Answer | None:
+        asked.set()
+        gate.wait(20)
+        return answer
+
+    with sending(tmp_path, protocol, hang) as (exporter, receiver):
+        exporter.export(spans_of("in flight"))
+        assert asked.wait(20)
+        exporter.export(spans_of("next"))
+        assert not exporter.force_flush(timeout_millis=1)
+        (segment,) = (tmp_path / "spool").glob("*.spool")
+        assert segment.stat().st_size > 100
+        gate.set()
+        exporter.force_flush()
+        assert exporter.force_flush()
+        assert not segment.exists()
+        delivered = 0 if answer else 3
+        assert (exporter.counts.delivered, exporter.counts.failed) == (delivered, 3 - delivered)
+        assert stored_names(receiver) == (["in", "flight", "next"] if delivered else [])
+
+
+def test_a_shutdown_before_a_receiver_that_hangs_leaves_all_to_the_next_process(
+    tmp_path: Path,
+) -> None:
+    gate = threading.Event()
+
+    def hang(_request: ExportTraceServiceRequest) -> Answer | None:
+        gate.wait(20)
+        return Answer(503)
+
+    with Receiver(tmp_path / "stored", answer=hang) as receiver:
+        target = f"otlp+http://127.0.0.1:{receiver.http_port}"
+        processor = BatchingProcessor(OtlpSpanExporter(target, spool=tmp_path / "spool"))
+        for span in spans_of("a b c"):
+            processor.on_end(span)
+        processor.shutdown(timeout_millis=200)
+        receiver.answer = lambda _request: None
+        gate.set()
+        following = OtlpSpanExporter(target, spool=tmp_path / "spool")
+        assert following.force_flush()
+        following.shutdown()
+        assert stored_names(receiver) == ["a", "b", "c"]
 
 
 @pytest.fixture

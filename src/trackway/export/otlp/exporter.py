@@ -14,7 +14,8 @@
 6. `force_flush` tries at once and returns True only if nothing waits any more and nothing has been
    lost since the last flush. It returns False as soon as a try has failed: a dead receiver does not
    hold up an exit.
-7. `shutdown` moves what waits in memory to the spool; the next start sends it.
+7. A flush that fails, and `shutdown`, put what waits in memory into the spool: whatever happens
+   then, the next start sends it.
 """
 
 from __future__ import annotations
@@ -54,14 +55,15 @@ class _Batch:
     spans: list[ReadableSpan]
     arrived: int = field(default_factory=time.time_ns)
     inherited: bool = False
+    kept: tuple[Segment, int] | None = None
+    """Where it ends in the spool, once it has been put there."""
 
 
 @dataclass(slots=True, eq=False)
 class _Frame:
     """Spans that wait in the spool, read for sending."""
 
-    segment: Segment
-    end: int
+    kept: tuple[Segment, int]
     payload: bytes
     inherited: bool
     """Left by an earlier process."""
@@ -69,6 +71,10 @@ class _Frame:
     @property
     def spans(self) -> list[ReadableSpan]:
         return decode(self.payload)
+
+    @property
+    def arrived(self) -> int:
+        return self.kept[0].born
 
 
 class OtlpSpanExporter(SpanExporter):
@@ -147,6 +153,8 @@ class OtlpSpanExporter(SpanExporter):
                 lambda: self._is_empty() or self._failures > failures or self._stopped(),
                 timeout_millis / 1000,
             )
+            if not self._is_empty():
+                self._keep_memory()
             lost, self._lost_before = self._lost_before, self.counts.failed
             return self._is_empty() and lost == self.counts.failed
 
@@ -189,7 +197,9 @@ class OtlpSpanExporter(SpanExporter):
             segment = self._new_segment(self._memory[0])
             self._segments.appendleft(segment)
             while self._memory:
-                self._append(segment, self._memory[0])
+                batch = self._memory[0]
+                self._append(segment, batch)
+                batch.kept = (segment, segment.size)
                 self._memory.popleft()
         except OSError as error:
             self._complain("spool", f"cannot keep spans for a receiver that is away: {error}")
@@ -202,8 +212,13 @@ class OtlpSpanExporter(SpanExporter):
         return Segment.create(self._spool, born=first.arrived)
 
     def _append(self, segment: Segment, batch: _Batch) -> None:
-        for piece in pieces(batch.spans, self._message_bytes):
-            segment.append(encode(piece))
+        before = segment.size
+        try:
+            for piece in pieces(batch.spans, self._message_bytes):
+                segment.append(encode(piece))
+        except OSError:
+            segment.cut(before)
+            raise
 
     def _recover(self) -> None:
         if self._spool is not None:
@@ -254,7 +269,7 @@ class OtlpSpanExporter(SpanExporter):
             return self._memory[0]
         segment = self._segments[0]
         for end, payload in segment.unread():
-            return _Frame(segment, end, payload, segment.path in self._inherited)
+            return _Frame((segment, end), payload, segment.path in self._inherited)
         segment.discard()
         self._segments.popleft()
         return None
@@ -265,18 +280,20 @@ class OtlpSpanExporter(SpanExporter):
         for piece in pieces(spans, self._message_bytes):
             rest += piece if rest else self._settle(sender, piece, waiting.inherited)
         with self._changed:
-            if self._closed:
-                return
-            if isinstance(waiting, _Frame) and len(rest) < len(spans):
-                waiting.segment.mark_done(waiting.end)
-                if rest:  # a part of the message went through
-                    self._memory.append(_Batch(rest, inherited=waiting.inherited))
-            elif isinstance(waiting, _Batch):
-                waiting.spans = rest
-                if not rest:
-                    self._memory.popleft()
-            if rest:
-                self._keep_memory()
+            if not self._closed:
+                self._note_sent(waiting, len(spans), rest)
+
+    def _note_sent(self, waiting: _Batch | _Frame, spans: int, rest: list[ReadableSpan]) -> None:
+        """Take out of memory and spool what the receiver has; keep the rest in front."""
+        kept = waiting.kept
+        if kept is not None and len(rest) < spans:
+            segment, end = kept
+            segment.mark_done(end)
+        elif isinstance(waiting, _Batch) and kept is None:
+            self._memory.popleft()
+        if rest and (kept is None or len(rest) < spans):
+            self._memory.appendleft(_Batch(rest, waiting.arrived, waiting.inherited))
+            self._keep_memory()
 
     def _settle(
         self, sender: Sender, spans: list[ReadableSpan], inherited: bool

@@ -95,7 +95,7 @@ class ParquetSpanExporter(SpanExporter):
         *,
         spool: str | Path | bool = True,
         rotate_rows: int = 100_000,
-        rotate_bytes: int = 128 * 2**20,
+        rotate_bytes: int = 64 * 2**20,
         rotate_seconds: float = 60.0,
         memory_bytes: int = 256 * 2**20,
         fsync: bool = False,
