@@ -8,7 +8,7 @@
 3. A call that only the history knows was made by a turn whose output nobody recorded. It counts if
    it stands after the last thing that a user said: what is before belongs to earlier runs.
 4. An answer goes to the call before it with its id; without an id, to the first open call of its
-   name.
+   name. Where a provider runs a tool itself, the answer stands in the output that asks.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ class Dialogue:
     def hear(self, model: Model, items: Sequence[Item], silent: int) -> None:
         """Take in a model step's input; `silent` is the step before it if its output is missing."""
         self._learn()
-        known = self._recognised([item for item in items if isinstance(item, Request)])
+        requests = [item for item in items if isinstance(item, Request)]
+        known = self._recognised(requests, model.scope)
         said = _last_user_text(items)
         told: dict[str, deque[Call | None]] = defaultdict(deque)
         unnamed: dict[str | None, deque[Call]] = defaultdict(deque)
@@ -98,18 +99,28 @@ class Dialogue:
     def ask(self, model: Model, items: Sequence[Item]) -> None:
         """Take in a model step's output."""
         requests = [item for item in items if isinstance(item, Request)]
-        if requests:
-            group = self._next_group()
-            for place, request in enumerate(requests):
-                if not self._told_before(model, request):
-                    self._add(request, model.entry, model, group, place)
+        if not requests:
+            return
+        group = self._next_group()
+        own: dict[str | None, Call] = {}
+        for place, request in enumerate(requests):
+            if not self._told_before(model, request):
+                own[request.id] = self._add(request, model.entry, model, group, place)
+        for item in items:
+            if isinstance(item, Answer) and item.id is not None and item.id in own:
+                own[item.id].answer = item
 
-    def _recognised(self, requests: Sequence[Request]) -> deque[Call | None]:
+    def _recognised(self, requests: Sequence[Request], scope: int) -> deque[Call | None]:
         """Return for each request of a history the call that it repeats, None if it is news."""
         found: list[Call | None] = [None] * len(requests)
         taken: set[int] = set()
-        for known, key_of in ((self._by_id, _id_of), (self._by_content, _content_of)):
-            keys = [key_of(r) if c is None else None for r, c in zip(requests, found, strict=True)]
+        by_id = [request.id for request in requests]
+        # Without ids a history may come from another agent; with other ids it is one's own.
+        by_content = [
+            (None if request.id is None else scope, *_content_of(request)) for request in requests
+        ]
+        for known, wanted in ((self._by_id, by_id), (self._by_content, by_content)):
+            keys = [key if call is None else None for key, call in zip(wanted, found, strict=True)]
             counts, seen = Counter(keys), Counter[Hashable]()
             open_calls = {
                 key: [call for call in known.get(key, ()) if id(call) not in taken]
@@ -136,7 +147,9 @@ class Dialogue:
         for call in self.calls[self._learned :]:
             if call.request.id is not None:
                 self._by_id[call.request.id].append(call)
-            self._by_content[_content_of(call.request)].append(call)
+            content = _content_of(call.request)
+            for scope in (None, call.asked.scope):
+                self._by_content[(scope, *content)].append(call)
         self._learned = len(self.calls)
 
     def _next_group(self) -> int:
@@ -169,11 +182,7 @@ class Dialogue:
             call.answer, call.reader = answer, model.entry
 
 
-def _id_of(request: Request) -> Hashable:
-    return request.id
-
-
-def _content_of(request: Request) -> Hashable:
+def _content_of(request: Request) -> tuple[str | None, bytes | None]:
     return request.name, comparable(request.arguments)
 
 

@@ -318,3 +318,29 @@ def test_agents_with_the_same_request_get_their_own():
         record.tool("lookup", {"id": 7}, name, parent)
     found = {step.call_id: (step.result, step.agent) for step in record.run().tool_steps}
     assert found == {"c-left": ("left", "left"), "c-right": ("right", "right")}
+
+
+def test_a_tool_that_the_provider_ran_is_answered_where_it_was_asked_for():
+    record = Recording()
+    parts = [call("web_search", {"q": "x"}, "srv1"), answered("srv1", "found")["parts"][0]]
+    record.model(told=[user("go")], asks=parts, says="Here it is.")
+    (step,) = record.run().tool_steps
+    assert (step.tool, step.result, step.synthesised) == ("web_search", "found", True)
+
+
+def test_a_structured_answer_is_no_call_that_was_never_executed():
+    record = Recording()
+    agent = record.agent("support", output='{"city":"Paris"}')
+    record.model(agent, told=[user("go")], asks=[call("final_result", {"city": "Paris"}, "c1")])
+    assert outline(record.run()) == ["llm"]
+
+
+def test_two_agents_with_one_request_do_not_share_a_lost_turn():
+    record = Recording()
+    boss = record.agent("boss")
+    left, right = record.agent("left", boss), record.agent("right", boss)
+    record.model(left, told=[user("go")], asks=[call("lookup", {"id": 7}, "c-left")])
+    record.tool("lookup", {"id": 7}, "for left", left, call_id="c-left")
+    told = [user("go"), asked(call("lookup", {"id": 7}, "c-right")), answered("c-right", "mine")]
+    record.model(right, told=told, says="done")
+    assert [step.result for step in record.run().tool_steps] == ["for left", "mine"]
