@@ -1,7 +1,12 @@
 """Step-sequence assertions, the rule set and policies."""
 
+from trackway_analyzer.rules.answers import Answer
+from trackway_analyzer.rules.approvals import Approved
+from trackway_analyzer.rules.arguments import Arguments
 from trackway_analyzer.rules.budgets import Budget
 from trackway_analyzer.rules.claims import Claim
+from trackway_analyzer.rules.counts import Count, NoLoops
+from trackway_analyzer.rules.effects import Continuity, Deadline, Effects, Outcome, Routed
 from trackway_analyzer.rules.expected import ExpectedCall
 from trackway_analyzer.rules.finding import Finding, Layer, Severity, State
 from trackway_analyzer.rules.grounding import Grounded
@@ -16,27 +21,36 @@ from trackway_analyzer.rules.occurrence import (
     NotTogether,
     Together,
 )
+from trackway_analyzer.rules.partial_order import PartialOrder
 from trackway_analyzer.rules.pattern import StepSpec
 from trackway_analyzer.rules.policy import Policy
 from trackway_analyzer.rules.precedence import After, Before, Immediately, NotAfter, Responds
 from trackway_analyzer.rules.references import References
 from trackway_analyzer.rules.rule import InsufficientEvidenceError, Rule, RuleViolationError
 from trackway_analyzer.rules.safety import Allowed, Forbidden
+from trackway_analyzer.rules.secrets import NoSecrets
 from trackway_analyzer.rules.sequence import (
     Sequence,
     StepSequenceError,
     UnknownKindWarning,
     assert_step_sequence,
 )
+from trackway_analyzer.rules.status import AdmitsFailure, Executed, Recovered, ResultUsed
+from trackway_analyzer.rules.step_regex import StepRegex
+from trackway_analyzer.rules.terminal import Terminal
 from trackway_analyzer.rules.tools import EntitySpec, ToolSpec
 from trackway_analyzer.rules.ungrounded import find_ungrounded
 from trackway_analyzer.rules.windows import AtMostOnceBetween, Between, Until
 
 __all__ = [
     "Accompanied",
+    "AdmitsFailure",
     "After",
     "Allowed",
+    "Answer",
     "AnyOrder",
+    "Approved",
+    "Arguments",
     "AtLeast",
     "AtMost",
     "AtMostOnceBetween",
@@ -45,8 +59,13 @@ __all__ = [
     "Budget",
     "Called",
     "Claim",
+    "Continuity",
+    "Count",
+    "Deadline",
+    "Effects",
     "EntitySpec",
     "Exact",
+    "Executed",
     "ExpectedCall",
     "Finding",
     "First",
@@ -58,19 +77,28 @@ __all__ = [
     "Last",
     "Layer",
     "Never",
+    "NoLoops",
+    "NoSecrets",
     "NotAfter",
     "NotTogether",
+    "Outcome",
+    "PartialOrder",
     "Policy",
     "PolicyError",
+    "Recovered",
     "References",
     "Responds",
+    "ResultUsed",
+    "Routed",
     "Rule",
     "RuleViolationError",
     "Sequence",
     "Severity",
     "State",
+    "StepRegex",
     "StepSequenceError",
     "StepSpec",
+    "Terminal",
     "Together",
     "ToolSpec",
     "UnknownKindWarning",

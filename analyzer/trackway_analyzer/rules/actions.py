@@ -3,9 +3,10 @@
 1. A name is split into words (`refund_api.create` → refund, api, create). Words that say nothing
    of the action (`api`, `tool`, `create`, `process` …) are left aside, unless nothing else is
    left.
-2. A first word that is a verb of its own (`send`, `cancel`, `book` …) is claimed by its past
-   form; any other word by its past form ("refunded"), or as the thing that was done ("your refund
-   has been issued", "I've processed the refund", "the refund is on its way").
+2. A first word that reads (`lookup`, `check` …) is claimed by its past form alone. A first word
+   that is a verb of its own (`send`, `cancel`, `book` …) is claimed by its past form; any other
+   word by its past form ("refunded"), or as the thing that was done ("your refund has been
+   issued", "I've processed the refund", "the refund is on its way").
 3. What counts as a claim stands in `claim_language`.
 """
 
@@ -31,6 +32,25 @@ _VERBS: Final = frozenset(
     escalate confirm register enroll subscribe unsubscribe activate deactivate suspend
     """.split()  # noqa: SIM905 - a word list reads better as one
 )
+_READS: Final = {
+    "lookup": r"\blooked\s+up\b",
+    "look": r"\blooked\b",
+    "get": r"\bretrieved\b",
+    "fetch": r"\bfetched\b",
+    "find": r"\bfound\b",
+    "search": r"\bsearched\b",
+    "check": r"\bchecked\b",
+    "verify": r"\bverified\b",
+    "read": r"\bI(?:'ve|’ve)?\s+read\b",
+    "list": r"\blisted\b",
+    "query": r"\bqueried\b",
+    "view": r"\bviewed\b",
+    "describe": r"\bdescribed\b",
+    "calculate": r"\bcalculated\b",
+    "think": r"\bI\s+thought\b",
+    "retrieve": r"\bretrieved\b",
+}
+"""Verbs of tools that only read, with what claims them."""
 _IRREGULAR: Final = {
     "send": "sent",
     "pay": "paid",
@@ -63,13 +83,21 @@ def action_claim(text: str | None, tool: str) -> str | None:
 def _pattern(tool: str) -> re.Pattern[str]:
     words = words_of(tool)
     telling = [word for word in words if word not in _SILENT] or words
-    if telling[0] in _VERBS:
+    if telling[0] in _READS:
+        forms = [_READS[telling[0]]]
+    elif telling[0] in _VERBS:
         forms = [past(telling[0])]
         forms += [_thing(word) for word in telling[1:2] if telling[0] == "send"]
         forms += [past(word) for word in telling[1:2] if word in _VERBS]
     else:
         forms = [form for word in telling for form in (past(word), _thing(word))]
     return re.compile("|".join(rf"(?:{form})" for form in forms), re.IGNORECASE)
+
+
+def reads_by_name(tool: str) -> bool:
+    """Whether a tool's name begins like that of a tool that only reads."""
+    words = words_of(tool)
+    return bool(words) and words[0] in _READS
 
 
 def words_of(tool: str) -> list[str]:

@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trackway.schema import GapName
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.rules.claim_language import Claimed, agrees, claims, compiled_pattern
 from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
@@ -25,8 +26,14 @@ from trackway_analyzer.rules.expression import Hidden
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.refusal import no_effect
 from trackway_analyzer.rules.rule import Rule, Said, insufficient, violated
-from trackway_analyzer.rules.sentences import at_step, cannot_judge, nearest_name, step
-from trackway_analyzer.rules.values import reader, shown
+from trackway_analyzer.rules.sentences import (
+    at_step,
+    cannot_judge,
+    hidden_value,
+    nearest_name,
+    step,
+)
+from trackway_analyzer.rules.values import is_cut, reader, shown
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,8 @@ class Claim(Rule):
         for run, text in _candidates(texts, self.says):
             claimed = evidence.memo(("claims", self.says, text), partial(claims, text, self.says))
             result = self._judge(evidence, run, claimed, rows.get(run, []))
+            if result is None and is_cut(text):
+                result = insufficient(run, GapName.TRUNCATED_VALUE, what="text")
             if result is not None:
                 results.append(result)
         return sorted(results, key=lambda result: result.run)
@@ -120,7 +129,10 @@ class Claim(Rule):
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
         if result.detail.get("what") == "text":
-            return Said(sentence="the final text was not recorded: nobody knows what it claims")
+            return Said(
+                sentence=f"{hidden_value(Hidden(result.detail['gap']), 'the final text')}:"
+                " nobody knows what it claims"
+            )
         text = evidence.text(result.run, "final_text") or ""
         claim = claims(text, self.says)[result.detail["claim"]]
         quote = f'the final text claims "{claim.sentence.quote}"'
@@ -168,7 +180,8 @@ def _candidates(texts: pa.ChunkedArray, pattern: str) -> list[tuple[int, str]]:
     """Runs whose text may match, with the text. RE2 sorts most out where it knows the pattern."""
     try:
         hits = pc.match_substring_regex(texts, pattern, ignore_case=True)
-        rows = pc.indices_nonzero(pc.fill_null(hits, False))
+        cut = pc.match_substring(texts, "[truncated ")
+        rows = pc.indices_nonzero(pc.fill_null(pc.or_(hits, cut), False))
     except pa.ArrowInvalid:  # a pattern with look-around, say
         rows = pc.indices_nonzero(pc.is_valid(texts))
     return list(zip(rows.to_pylist(), texts.take(rows).to_pylist(), strict=True))

@@ -31,7 +31,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trackway.schema import GapName, Operation
+from trackway.schema import GapName, Operation, Trackway
 from trackway_analyzer.batch import Ints, RunBatch
 from trackway_analyzer.happened import happened
 from trackway_analyzer.model import NOT_RECORDED, Gap, NotRecorded
@@ -76,6 +76,23 @@ class Codes:
     def name(self, code: int) -> str | None:
         """The name of a code."""
         return None if code < 0 else self.names[code]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A change in the world that a step recorded."""
+
+    operation: str | None
+    operation_id: str | None
+    entity: str | None
+    applied: bool | None
+    """None: nobody knows whether it took place."""
+
+    @classmethod
+    def of(cls, attributes: Any) -> Effect:
+        """Read the attributes of an effect event."""
+        said = attributes if isinstance(attributes, dict) else {}
+        return cls(*(said.get(name) for name in cls.__slots__))
 
 
 @dataclass(frozen=True)
@@ -199,6 +216,16 @@ class Evidence:
         return self._column("input")
 
     @cached_property
+    def outputs(self) -> list[str | None]:
+        """What each row gave: the messages of a model call."""
+        return self._column("output")
+
+    @cached_property
+    def requested(self) -> list[bool | None]:
+        """Whether a model asked for the call."""
+        return self._column("requested")
+
+    @cached_property
     def _memos(self) -> dict[Hashable, Any]:
         return {}
 
@@ -225,6 +252,9 @@ class Evidence:
 
     def rows(self, tool: str) -> dict[int, list[int]]:
         """Rows of the executed calls of a tool, by run."""
+        return self.memo(("rows", tool), partial(self._find_rows, tool))
+
+    def _find_rows(self, tool: str) -> dict[int, list[int]]:
         by_run: dict[int, list[int]] = {}
         for row in _rows(self.batch, tool):
             if self.is_call[row]:
@@ -331,6 +361,14 @@ class Evidence:
         """Recorded result of a call."""
         return self._value(row, "result", self._results[row])
 
+    def asked(self, row: int) -> tuple[str | None, str | None]:
+        """Tool and recorded arguments of a call: equal for equal questions."""
+        return self.tool[row], self._arguments[row]
+
+    def got(self, row: int) -> tuple[str | None, str | None]:
+        """Tool and recorded result of a call."""
+        return self.tool[row], self._results[row]
+
     def result_text(self, row: int) -> str | None:
         """Result of a call as recorded; None: it was not."""
         return self._results[row]
@@ -356,10 +394,26 @@ class Evidence:
         cut = any(field.startswith(name) for field in fields or ())
         if not fields and self.gaps:
             cut = any(
-                gap.name == GapName.TRUNCATED_VALUE and gap.position in (None, position)
+                gap.name == GapName.TRUNCATED_VALUE and gap.position == position
                 for gap in self.gaps.get(self.run[row], ())
             )
         return Hidden(GapName.TRUNCATED_VALUE, position) if cut else None
+
+    def effects(self, row: int) -> list[Effect]:
+        """Effects that a step recorded as events of its own."""
+        return [Effect.of(said) for said in self.events(row, Trackway.EVENT_EFFECT)]
+
+    def events(self, row: int, name: str) -> list[Any]:
+        """Attributes of a step's events of this name."""
+        if self._events is None:
+            return []
+        named = (e for e in self._events[row] or () if e["name"] == name)
+        return [self._decoded(event["attributes"]) for event in named]
+
+    @cached_property
+    def _events(self) -> list[list[dict[str, Any]] | None] | None:
+        column = self.batch.steps.column("events")
+        return None if column.null_count == len(column) else column.to_pylist()
 
     def why_not_recorded(self, run: int) -> Hidden:
         """What hides a value of the run as a whole."""
@@ -416,12 +470,25 @@ def _with_successes(batch: RunBatch, before: RunBatch, tools: Tools) -> RunBatch
             recorded = before.steps.column("kind").combine_chunks()
             rows = [row for row in _rows(batch, name) if not recorded[row].is_valid]
             changed |= {row: _looked_up(evidence, row) for row in rows if not evidence.ok[row]}
+    changed |= _applied(evidence, changed)
     if not changed:
         return batch
     ok = list(evidence.ok)
     for row, value in changed.items():
         ok[row] = value
     return RunBatch(batch.runs, _set(batch.steps, "ok", pa.array(ok, pa.bool_())), batch.offsets)
+
+
+def _applied(evidence: Evidence, changed: Mapping[int, bool | None]) -> dict[int, bool]:
+    """Calls whose own effect events say whether they took effect."""
+    column = evidence.batch.steps.column("events").combine_chunks()
+    found: dict[int, bool] = {}
+    for row in np.flatnonzero(pc.is_valid(column).to_numpy(zero_copy_only=False)).tolist():
+        applied = {effect.applied for effect in evidence.effects(row)}
+        ok = changed.get(row, evidence.ok[row])
+        if applied == {False} or (ok is None and True in applied):
+            found[row] = True in applied
+    return found
 
 
 def _rows(batch: RunBatch, tool: str) -> list[int]:

@@ -27,6 +27,7 @@ from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.values import (
     ABSENT,
     Absent,
+    is_cut,
     is_number,
     is_singular,
     reader,
@@ -68,9 +69,9 @@ class Source:
         values = reader(path)(self.value)
         if not is_singular(path):
             return [value for value in values if value]
-        if values:
-            return values[0]
-        return self.cut or ABSENT
+        if not values or (self.cut is not None and is_cut(values[0])):
+            return self.cut or ABSENT
+        return values[0]
 
 
 class Scope(Protocol):

@@ -16,13 +16,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import JsonValue, Trajectory
 from trackway_analyzer.records import Records
 from trackway_analyzer.rules.entities import established, subjects
@@ -30,8 +28,8 @@ from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
 from trackway_analyzer.rules.expression import Expression, Hidden, compiled
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.rule import (
-    Rule,
     Said,
+    ToolRule,
     another_call,
     evidence_of,
     insufficient,
@@ -41,14 +39,12 @@ from trackway_analyzer.rules.rule import (
 )
 from trackway_analyzer.rules.scope import StepScope
 from trackway_analyzer.rules.sentences import at_step, because, cannot_judge, step
+from trackway_analyzer.rules.source_path import source_path
 from trackway_analyzer.rules.told import hidden_input, told
 from trackway_analyzer.rules.tools import MUTATE, NOTIFY
 from trackway_analyzer.rules.values import is_number, likeness, members, reader, same, shown
 
 INPUT: Final = "input"
-_SOURCE: Final = re.compile(
-    r"""(?P<name>[^\W\d]\w*|"(?:\\.|[^"\\])*"|'(?:[^'\\])*')(?P<path>.*)\Z"""
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +66,9 @@ class _Seen:
 
 
 @dataclass(frozen=True)
-class Grounded(Rule):
+class Grounded(ToolRule):
     """Every value of an argument was seen in an earlier successful result or in the input."""
 
-    tool: str
     argument: str
     source: str | Sequence[str] | None = None
     """Tool, tool with path, entity type or `input`; several: any of them."""
@@ -83,7 +78,7 @@ class Grounded(Rule):
     def __post_init__(self) -> None:
         reader(self.argument)
         for name in self.sources:
-            _parsed_source(name)
+            source_path(name)
         if self.relation is not None:
             compiled(self.relation)
 
@@ -103,17 +98,10 @@ class Grounded(Rule):
     def _relation(self) -> Expression | None:
         return None if self.relation is None else compiled(self.relation)
 
-    def check(self, batch: RunBatch | Evidence) -> list[Result]:
-        """Return one result for each run with a value from nowhere."""
-        evidence = self.evidence(batch)
-        found = []
-        calls = evidence.rows(self.tool)
-        for run in sorted(calls.keys() | evidence.gaps.keys()):
-            judged = [r for row in calls.get(run, ()) if (r := self._judge(evidence, run, row))]
-            result = worst(judged) or may_hide_a_call(evidence, run)
-            if result is not None:
-                found.append(result)
-        return found
+    def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
+        """Judge where the values of one run come from."""
+        judged = [r for row in rows if (r := self._judge(evidence, run, row))]
+        return worst(judged) or may_hide_a_call(evidence, run)
 
     def provenance(self, trajectory: Trajectory | Records) -> list[Origin]:
         """Where each value of the argument was seen, call by call."""
@@ -207,20 +195,6 @@ class Grounded(Rule):
         return f"{shown(item)} from {at_step(evidence, call)}"
 
 
-def _parsed_source(text: str) -> tuple[str, str]:
-    """Split `tool.path` into the name and a JSONPath. Raises ValueError."""
-    match = _SOURCE.match(text)
-    if match is None:
-        raise ValueError(f"{text!r}: expected a tool, `tool.path`, an entity type or `input`")
-    name, path = match["name"], match["path"]
-    if name[0] in "\"'":
-        name = name[1:-1]
-    if path and path[0] not in ".[":
-        raise ValueError(f"{text!r}: expected `.name` or `[…]` after the tool, found {path!r}")
-    reader(f"${path}")
-    return name, f"${path}"
-
-
 def _is_type(evidence: Evidence, name: str) -> bool:
     return name in evidence.entity_types and name not in evidence.tools
 
@@ -245,7 +219,7 @@ def _resolved(evidence: Evidence, source: str) -> tuple[str, str]:
     """A tool whose name has dots may stand without quotes where it is known."""
     if source in evidence.tools or source in evidence.entity_types:
         return source, "$"
-    return _parsed_source(source)
+    return source_path(source)
 
 
 def _candidates(evidence: Evidence, call: int, source: str | None) -> list[JsonValue]:

@@ -15,13 +15,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from trackway.schema import StepKind
 from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.tools import EntitySpec, Tools, ToolSpec, merged_tools
 from trackway_analyzer.rules.values import reader
 
+Extra = Literal["forbid", "reads", "allow"]
+"""What calls may come that a pattern does not list."""
+EXTRAS: Final = ("forbid", "reads", "allow")
 Spec: TypeAlias = "StepSpec | Mapping[str, Any] | str"
 
 

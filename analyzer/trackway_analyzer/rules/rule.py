@@ -133,6 +133,51 @@ class Rule(ABC):
             raise InsufficientEvidenceError(finding)
 
 
+@dataclass(frozen=True)
+class RunRule(Rule):
+    """A rule that judges one run after the other."""
+
+    def check(self, batch: RunBatch | Evidence) -> list[Result]:
+        """Return one result for each run that does not hold."""
+        evidence = self.evidence(batch)
+        found = (self.judge(evidence, run) for run in range(len(evidence)))
+        return [result for result in found if result is not None]
+
+    @abstractmethod
+    def judge(self, evidence: Evidence, run: int) -> Result | None:
+        """Judge one run; None: it holds."""
+
+
+@dataclass(frozen=True)
+class ToolRule(Rule):
+    """A rule about the executed calls of one tool."""
+
+    tool: str
+
+    @property
+    def title(self) -> str:
+        """How a report names this rule."""
+        return f"{self.key}: {self.tool}"
+
+    @property
+    def needs_a_call(self) -> bool:
+        """Whether a run without any call of the tool is judged, too."""
+        return False
+
+    def check(self, batch: RunBatch | Evidence) -> list[Result]:
+        """Return one result for each run that does not hold."""
+        evidence = self.evidence(batch)
+        rows = evidence.rows(self.tool)
+        some = sorted(rows.keys() | evidence.gaps.keys())
+        runs = range(len(evidence)) if self.needs_a_call else some
+        found = (self.judge(evidence, run, rows.get(run, [])) for run in runs)
+        return [result for result in found if result is not None]
+
+    @abstractmethod
+    def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
+        """Judge the calls of one run; None: it holds."""
+
+
 def evidence_of(trajectory: Trajectory | Records, tools: Tools | None = None) -> Evidence:
     """Evidence of one trajectory, as a batch of one."""
     view = as_trajectory(trajectory)

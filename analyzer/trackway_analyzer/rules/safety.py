@@ -3,7 +3,8 @@
 1. A tool is named by its name or by the name that the model saw; `*` stands for any characters.
 2. Attempts count: calls that failed, that were denied, and that the model asked for although nobody
    ran them.
-3. Seen once, it is violated. Not seen, it holds only if no gap may hide a call.
+3. With `agent`, only that agent's attempts count: an allow list is the agent's scope.
+4. Seen once, it is violated. Not seen, it holds only if no gap may hide a call.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class _NamedTools(Rule):
     """A rule about attempts of tools that it names."""
 
     tool_names: str | Iterable[str]
+    agent: str | None = None
+    """Only this agent's attempts count."""
 
     layer = Layer.SAFETY
     short = ("tool_names",)
@@ -40,6 +43,11 @@ class _NamedTools(Rule):
         if not listed or not all(isinstance(name, str) and name for name in listed):
             raise ValueError(f"{self.key} needs names of tools, found {list(listed)}")
         object.__setattr__(self, "tool_names", listed)
+
+    @property
+    def title(self) -> str:
+        """How a report names this rule."""
+        return self.key if self.agent is None else f"{self.key}: {self.agent}"
 
     @cached_property
     def _pattern(self) -> Pattern[str]:
@@ -70,7 +78,7 @@ class _NamedTools(Rule):
     def _rows(self, evidence: Evidence) -> list[int]:
         """Rows of attempts that break the rule; decided once per pair of names."""
         names, alias = evidence.codes("tool"), evidence.codes("tool_alias")
-        is_tool = evidence.is_operation(Operation.TOOL)
+        is_tool = evidence.is_operation(Operation.TOOL).copy()
         width = len(alias.names) + 1
         pairs = (names.codes + 1) * width + alias.codes + 1
         broken = [
@@ -78,6 +86,9 @@ class _NamedTools(Rule):
             for pair in np.unique(pairs[is_tool])
             if self._breaks(names.name(pair // width - 1), alias.name(pair % width - 1))
         ]
+        if self.agent is not None:
+            agents = evidence.codes("agent")
+            is_tool &= agents.codes == agents.code(self.agent)
         rows: list[int] = np.flatnonzero(is_tool & np.isin(pairs, broken)).tolist()
         return rows
 
@@ -94,7 +105,8 @@ class Forbidden(_NamedTools):
 
     def contradicts(self, other: Rule) -> str | None:
         """A tool cannot be forbidden and required."""
-        tool = next((tool for tool in other.requires() if self._names(tool)), None)
+        named = () if self.agent else other.requires()
+        tool = next((tool for tool in named if self._names(tool)), None)
         return None if tool is None else f"{tool} is forbidden and required"
 
     def _breaks(self, tool: str | None, alias: str | None) -> bool:
@@ -115,7 +127,8 @@ class Allowed(_NamedTools):
 
     def contradicts(self, other: Rule) -> str | None:
         """A tool cannot be required and not allowed."""
-        tool = next((tool for tool in other.requires() if not self._names(tool)), None)
+        named = () if self.agent else other.requires()
+        tool = next((tool for tool in named if not self._names(tool)), None)
         return None if tool is None else f"{tool} is required and not allowed"
 
     def _breaks(self, tool: str | None, alias: str | None) -> bool:

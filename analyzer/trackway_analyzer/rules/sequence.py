@@ -23,18 +23,18 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal
 
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import Trajectory
 from trackway_analyzer.records import Records
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result, Severity
-from trackway_analyzer.rules.pattern import Spec, StepSpec, declared, one_of
+from trackway_analyzer.rules.pattern import EXTRAS, Extra, Spec, StepSpec, declared, one_of
 from trackway_analyzer.rules.reading import Reading
 from trackway_analyzer.rules.rule import (
     Rule,
     RuleViolationError,
+    RunRule,
     Said,
     evidence_of,
     insufficient,
@@ -43,9 +43,6 @@ from trackway_analyzer.rules.rule import (
 from trackway_analyzer.rules.sentences import step
 from trackway_analyzer.rules.telling import Telling
 from trackway_analyzer.rules.tools import Tools, merged_tools
-
-Extra = Literal["forbid", "reads", "allow"]
-EXTRAS: Final = ("forbid", "reads", "allow")
 
 
 class StepSequenceError(RuleViolationError):
@@ -77,7 +74,7 @@ def assert_step_sequence(
 
 
 @dataclass(frozen=True)
-class Sequence(Rule):
+class Sequence(RunRule):
     """The run does the steps of a pattern in order, and no extra step that matters.
 
     A failed, ungrounded or forbidden mutation fulfils no step.
@@ -113,12 +110,6 @@ class Sequence(Rule):
     def companions(self) -> tuple[Rule, ...]:
         """A warning for extras of unknown kind, where extra reads are allowed."""
         return (UnknownKind(self),) if self.extra == "reads" else ()
-
-    def check(self, batch: RunBatch | Evidence) -> list[Result]:
-        """Return one result for each run that does not follow the pattern."""
-        evidence = self.evidence(batch)
-        results = (self.judge(evidence, run) for run in range(len(evidence)))
-        return [result for result in results if result is not None]
 
     def judge(self, evidence: Evidence, run: int) -> Result | None:
         """Judge one run; None: it follows the pattern."""

@@ -1,8 +1,6 @@
 """Which identifiers did the agent make up? Asked without any rule, of every call.
 
-1. Looked at: scalars inside the arguments of executed calls. Passed over as trivial: bool, null,
-   numbers under three digits, text without a digit or `@` (enumerated words, names, prose). Of a
-   text with spaces, each word with a digit counts by itself.
+1. Looked at: what `identifiers` finds inside the arguments of executed calls.
 2. An identifier is grounded if it stands, as a word of its own and in any case, in an earlier
    successful result (its keys too) or in what the agent was told before: the run's input, user
    messages, instructions. Numbers are compared as numbers.
@@ -15,7 +13,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -32,8 +29,8 @@ from trackway_analyzer.model import JsonValue, Trajectory
 from trackway_analyzer.records import Records, trajectory_of
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import Source
+from trackway_analyzer.rules.identifiers import candidates, identifiers
 from trackway_analyzer.rules.told import INSTRUCTIONS, USER, Text, texts_of
-from trackway_analyzer.rules.values import is_number, members
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,10 +46,6 @@ UNGROUNDED_SCHEMA: Final = pa.schema(
         ("nearest", pa.string()),  # the most alike identifier that the agent had seen
     ]
 )
-
-SMALLEST_NUMBER: Final = 100
-_WORD: Final = re.compile(r"[^\s\"'`,;(){}\[\]<>|*=+?!]*[\d@][^\s\"'`,;(){}\[\]<>|*=+?!]*")
-_SHORTEST: Final = 3
 
 
 class HasBatch(Protocol):
@@ -124,7 +117,7 @@ class _Seen:
         return any(text.holds(value) for text in reversed(self.texts.values()))
 
     def nearest(self, value: JsonValue) -> str | None:
-        words = {word for text in self.texts.values() for word in _WORD.findall(text.text)}
+        words = {word for text in self.texts.values() for word in candidates(text.text)}
         found = get_close_matches(str(value), words, n=1, cutoff=0.6)
         return found[0] if found else None
 
@@ -165,30 +158,6 @@ def _add_results(evidence: Evidence, rows: list[int], seen: _Seen) -> None:
         is_result = evidence.is_call[row] or evidence.operation_of[row] == Operation.RETRIEVAL
         if is_result and text is not None and evidence.answered(row) is not False:
             seen.add(evidence.memo(("result", text), partial(Text, text, "tool")))
-
-
-def identifiers(arguments: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """Identifiers inside arguments, each with its path; trivial values left out."""
-    for path, _, value in members(arguments):
-        if is_number(value):
-            if abs(value) >= SMALLEST_NUMBER:
-                yield path, value
-        elif isinstance(value, str):
-            yield from ((path, word) for word in _words(value))
-
-
-def _words(text: str) -> list[str]:
-    words = [text.strip()] if not re.search(r"\s", text.strip()) else _WORD.findall(text)
-    bare = (word.strip(".:#$€£%-_/\\&") for word in words)
-    return [word for word in bare if _telling(word)]
-
-
-def _telling(word: str) -> bool:
-    if "@" in word:
-        return True
-    if re.fullmatch(r"[\d.,]+", word):
-        return sum(char.isdigit() for char in word.split(".")[0]) >= _SHORTEST
-    return len(word) >= _SHORTEST and any(char.isdigit() for char in word)
 
 
 def _batch_of(runs: HasBatch | RunBatch | Trajectory | Records) -> RunBatch:

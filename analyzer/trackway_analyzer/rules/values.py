@@ -27,6 +27,7 @@ SHOWN: Final = 80
 _ENVIRONMENT: Final = jsonpath.JSONPathEnvironment(strict=True)
 _NAME: Final = re.compile(r"[^\W\d][\w-]*\Z")
 _SIMPLE: Final = re.compile(r"\$(?:\.[^\W\d]\w*|\[\d+\])*\Z")
+_CUT: Final = re.compile(r"…?\[truncated \d+ (?:chars|items|keys)\]\Z|\A…\Z")
 _SEGMENT: Final = re.compile(r"\.([^\W\d]\w*)|\[(\d+)\]")
 
 Key = str | int
@@ -163,6 +164,15 @@ def shown_apart(left: JsonValue | Absent, right: JsonValue | Absent) -> tuple[st
     if type_name(left) == type_name(right) or {type_name(left), type_name(right)} & _TYPELESS:
         return texts
     return f"{texts[0]} ({type_name(left)})", f"{texts[1]} ({type_name(right)})"
+
+
+def is_cut(value: JsonValue) -> bool:
+    """Whether the recorder cut something away inside a value: it leaves a marker there."""
+    if isinstance(value, str):
+        return _CUT.search(value) is not None
+    if isinstance(value, dict):
+        return any(is_cut(item) for item in value.values())
+    return isinstance(value, list) and any(is_cut(item) for item in value)
 
 
 def likeness(left: JsonValue, right: JsonValue) -> float:

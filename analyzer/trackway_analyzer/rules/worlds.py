@@ -83,6 +83,10 @@ class ShapeRule(Rule):
         """How many hidden calls can matter together."""
         return 1
 
+    def symbols(self, calls: Calls) -> tuple[str, ...]:  # noqa: ARG002
+        """Tools of which a hidden call could change the answer."""
+        return self.alphabet
+
     @abstractmethod
     def broken(self, calls: Calls) -> Broken | None:
         """The first call that breaks the rule; None: it holds."""
@@ -123,7 +127,7 @@ class ShapeRule(Rule):
         if seen is not None and self.stands and not possible.unknown(tools):
             return seen, None
         holds = seen is None
-        worlds = possible.worlds(tools, self.alphabet, self.insertions)
+        worlds = possible.worlds(tools, self.symbols(possible.calls), self.insertions)
         for tried, (calls, gap) in enumerate(worlds):
             found = self.broken(calls)
             if tried >= MOST_WORLDS or (found is None) is not holds:
@@ -253,17 +257,17 @@ class Possible:
         return [unknown and _matters(call, tools) for call, unknown in pairs]
 
     def worlds(
-        self, tools: frozenset[str] | None, alphabet: tuple[str, ...], insertions: int
+        self, tools: frozenset[str] | None, symbols: tuple[str, ...], insertions: int
     ) -> Iterator[tuple[Calls, str]]:
         """All possible runs, each with the gap that makes it differ from the recorded one.
 
-        `tools` are those whose calls matter (None: all), `alphabet` those that may be hidden.
+        `tools` are those whose calls matter (None: all), `symbols` those that may be hidden.
         """
         for calls in self._effects(tools):
             yield calls, NOT_RECORDED_GAP
             for reordered in self._orders(calls, tools):
                 yield reordered, "clock_skew"
-            for filled in self._filled(calls, alphabet, insertions):
+            for filled in self._filled(calls, symbols, insertions):
                 yield filled, self.gap
 
     def _effects(self, tools: frozenset[str] | None) -> Iterator[list[Call]]:
@@ -286,9 +290,9 @@ class Possible:
             yield moved
 
     def _filled(
-        self, calls: list[Call], alphabet: tuple[str, ...], insertions: int
+        self, calls: list[Call], tools: tuple[str, ...], insertions: int
     ) -> Iterator[list[Call]]:
-        symbols = [(tool, ok) for tool in (*alphabet, OTHER) for ok in (True, False)]
+        symbols = [(tool, ok) for tool in (*tools, OTHER) for ok in (True, False)]
         choices = [(slot, tool, ok) for slot in self.slots for tool, ok in symbols]
         for count in range(1, min(self.hidden, insertions) + 1):
             for added in product(choices, repeat=count):

@@ -11,6 +11,7 @@ import pytest
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import Gap, Trajectory
 from trackway_analyzer.records import trajectory_of
+from trackway_analyzer.rules import Rule
 from trackway_analyzer.tables import GAP_TYPE, RUN_SCHEMA, STEP_SCHEMA, table_of
 
 Call = dict[str, Any]
@@ -102,3 +103,32 @@ def run_of() -> Callable[..., RunBatch]:
         )
 
     return build
+
+
+def call(tool: str, arguments: Any = None, result: Any = "ok", **more: Any) -> Call:
+    return {"tool": tool, "arguments": arguments or {}, "result": result, **more}
+
+
+@pytest.fixture(scope="session", name="call")
+def call_fixture() -> Callable[..., Call]:
+    """A record of a call."""
+    return call
+
+
+Said = Callable[..., list[tuple[str, str]]]
+
+
+@pytest.fixture(scope="session")
+def said() -> Said:
+    """(state, sentence) of each run that does not keep a rule."""
+
+    def say(rule: Rule, run: Any, **about: Any) -> list[tuple[str, str]]:
+        batch = run
+        if isinstance(run, list):
+            batch = trajectory_of(run, **{"final_text": "", **about}).batch
+        elif isinstance(run, Trajectory):
+            batch = run.batch
+        results = rule.check(batch)
+        return [(result.state.value, rule.explain(batch, result).sentence) for result in results]
+
+    return say

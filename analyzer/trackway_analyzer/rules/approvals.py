@@ -1,0 +1,150 @@
+"""Was somebody asked first?
+
+1. Each attempted call of `tool` has an earlier successful call of `by`. Two calls of one model turn
+   are unordered: an approval of the same turn is none.
+2. With `argument`, the approval is of the same thing: its arguments or its result hold the value of
+   the call's argument, at that name or anywhere.
+3. `granted` must be true of the approval: an expression over its own arguments and result.
+4. With `once`, each approval is good for one call; the earliest call takes the earliest approval
+   that fits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from trackway_analyzer.rules.entities import subjects
+from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence, OwnValues
+from trackway_analyzer.rules.expression import Expression, Hidden, compiled
+from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.rule import (
+    Said,
+    ToolRule,
+    another_call,
+    insufficient,
+    may_hide_a_call,
+    violated,
+)
+from trackway_analyzer.rules.sentences import at_step, because, cannot_judge, step
+from trackway_analyzer.rules.values import frozen, members, reader, shown
+
+
+@dataclass(frozen=True)
+class Approved(ToolRule):
+    """Each attempt of `tool` has an earlier approval by `by`."""
+
+    by: str
+    argument: str | None = None
+    granted: str | None = None
+    once: bool = False
+
+    layer = Layer.SAFETY
+    short = ("tool", "by")
+
+    def __post_init__(self) -> None:
+        if self.argument is not None:
+            reader(self.argument)
+        if self.granted is not None:
+            compiled(self.granted)
+
+    @property
+    def title(self) -> str:
+        """How a report names this rule."""
+        return f"{self.key}: {self.tool} by {self.by}"
+
+    @cached_property
+    def _granted(self) -> Expression | None:
+        return None if self.granted is None else compiled(self.granted)
+
+    def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
+        """Judge whether the calls of one run were approved."""
+        approvals = evidence.rows(self.by).get(run, [])
+        spent: set[int] = set()
+        unknown: Result | None = None
+        for row in rows:
+            truths = {a: self._approves(evidence, a, row) for a in approvals if a not in spent}
+            approving = next((a for a, truth in truths.items() if truth is True), None)
+            position = evidence.position(row)
+            if approving is not None:
+                spent |= {approving} if self.once else set()
+                continue
+            hidden = next((t for t in truths.values() if isinstance(t, Hidden)), None)
+            hidden = hidden or evidence.hides_step(run, before=position)
+            if hidden is None:
+                return violated(run, position)
+            unknown = unknown or insufficient(run, hidden.gap, position, at=hidden.position)
+        return unknown or may_hide_a_call(evidence, run)
+
+    def _approves(self, evidence: Evidence, approval: int, row: int) -> bool | Hidden:
+        in_order, answered = evidence.earlier(approval, row), evidence.answered(approval)
+        if in_order is False or answered is False:
+            return False
+        about, granted = (
+            self._is_about(evidence, approval, row),
+            self._is_granted(evidence, approval),
+        )
+        if about is False or granted is False:
+            return False
+        unknown = next((t for t in (in_order, about, granted) if isinstance(t, Hidden)), None)
+        if unknown is None and answered is None:
+            unknown = Hidden(NOT_RECORDED_GAP, evidence.position(approval))
+        return unknown or True
+
+    def _is_granted(self, evidence: Evidence, approval: int) -> bool | Hidden:
+        if self._granted is None:
+            return True
+        truth = self._granted.truth(OwnValues(evidence, approval))
+        return truth if isinstance(truth, (bool, Hidden)) else False
+
+    def _is_about(self, evidence: Evidence, approval: int, row: int) -> bool | Hidden:
+        if self.argument is None:
+            return True
+        wanted = subjects(evidence, row, self.argument)
+        if isinstance(wanted, Hidden):
+            return wanted
+        keys = set(map(frozen, wanted))
+        hidden: Hidden | None = None
+        for source in (evidence.arguments(approval), evidence.result(approval)):
+            if isinstance(source, Hidden):
+                hidden = hidden or source
+            elif any(frozen(value) in keys for _, _, value in members(source.value)):
+                return True
+            else:
+                hidden = hidden or source.cut
+        return hidden or False
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        if result.position is None:
+            return another_call(self.tool, result)
+        if "gap" in result.detail:
+            return Said(sentence=cannot_judge(evidence, result, f"approval by {self.by}"))
+        row = int(evidence.batch.offsets[result.run]) + result.position
+        about = ""
+        if self.argument is not None:
+            wanted = subjects(evidence, row, self.argument)
+            if isinstance(wanted, list) and wanted:
+                about = f" of {self.argument} {shown(wanted[0])}"
+        return Said(
+            sentence=f"{step(evidence, row)} ran without an earlier approval{about} by {self.by}"
+            f"{self._instead(evidence, row)}",
+            expected=self.by,
+        )
+
+    def _instead(self, evidence: Evidence, row: int) -> str:
+        for approval in evidence.rows(self.by).get(evidence.run[row], []):
+            place = at_step(evidence, approval)
+            if evidence.group[approval] == evidence.group[row]:
+                return f": {place} is of the same model turn"
+            if approval > row:
+                return f": {place} came only afterwards"
+            if evidence.answered(approval) is False:
+                return f": {place} did not succeed"
+            if self._is_about(evidence, approval, row) is False:
+                return f": {place} is about something else"
+            if self._granted is not None and self._is_granted(evidence, approval) is False:
+                reason = because(evidence, self._granted.because(OwnValues(evidence, approval)))
+                return f": {place} did not grant it: {reason}"
+            return f": {place} was good for one call"
+        return ""

@@ -1,0 +1,309 @@
+"""Are the arguments of a tool what they should be?
+
+1. `equals` holds values at paths; with `exact`, it is the whole of the arguments. `regex` is
+   searched in a text, `one_of` lists what a value may be, `within` gives the number and how far
+   from it is still right, `absent` lists what must not be there, `schema` is a JSON Schema of all
+   arguments, `where` an expression of the call.
+2. Types are strict: a bool is no number, absent is not null, a number in quotes is a text. A path
+   that yields several values must hold for each; one that yields none is absent, which nothing
+   but `absent` allows.
+3. `calls` says of which executed calls of the tool: `every` (none is fine), `any` (one at least),
+   `first`, `last` (there must be one). Failed attempts count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, Final, Literal
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError, best_match
+
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.expression import Expression, Hidden, Source, compiled
+from trackway_analyzer.rules.finding import Result
+from trackway_analyzer.rules.pattern import one_of
+from trackway_analyzer.rules.rule import (
+    Said,
+    ToolRule,
+    another_call,
+    insufficient,
+    may_hide_a_call,
+    violated,
+)
+from trackway_analyzer.rules.scope import StepScope
+from trackway_analyzer.rules.sentences import because, cannot_judge, step
+from trackway_analyzer.rules.values import (
+    is_cut,
+    is_number,
+    reader,
+    same,
+    shown,
+    type_name,
+)
+
+Which = Literal["every", "any", "first", "last"]
+WHICH: Final = ("every", "any", "first", "last")
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """What is wrong with one argument."""
+
+    text: str
+    expected: JsonValue = None
+    got: JsonValue = None
+
+
+Verdict = Mismatch | Hidden | None
+
+
+@dataclass(frozen=True)
+class Arguments(ToolRule):
+    """Calls of a tool have the arguments that they should have."""
+
+    equals: Mapping[str, Any] = field(default_factory=dict)
+    exact: bool = False
+    regex: Mapping[str, str] = field(default_factory=dict)
+    one_of: Mapping[str, Iterable[Any]] = field(default_factory=dict)
+    within: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Of a path: the number, and the largest difference that is right."""
+    absent: Iterable[str] = ()
+    schema: Mapping[str, Any] | None = None
+    where: str | None = None
+    calls: Which = "every"
+
+    def __post_init__(self) -> None:
+        one_of(self.calls, WHICH, "calls")
+        object.__setattr__(self, "absent", tuple(self.absent))
+        for path in (*self.equals, *self.regex, *self.one_of, *self.within, *self.absent):
+            reader(path)
+        for path, bounds in self.within.items():
+            if len(tuple(bounds)) != 2 or not all(map(is_number, bounds)):
+                raise ValueError(
+                    f"`within` of {path} must be [number, tolerance], found {bounds!r}"
+                )
+        if self.exact and not self.equals:
+            raise ValueError("`exact` needs `equals`")
+        if self.where is not None:
+            compiled(self.where)
+        if not (self._checks or self.exact):
+            raise ValueError("say what the arguments must be: equals, regex, one_of, within, …")
+        _ = self._validator, self._wanted
+
+    @property
+    def _checks(self) -> list[Any]:
+        checks = [self.equals, self.regex, self.one_of, self.within, self.absent]
+        return [check for check in (*checks, self.schema, self.where) if check]
+
+    def requires(self) -> frozenset[str]:
+        """The tool, unless no call of it is fine."""
+        return frozenset() if self.calls == "every" else frozenset({self.tool})
+
+    @cached_property
+    def _where(self) -> Expression | None:
+        return None if self.where is None else compiled(self.where)
+
+    @cached_property
+    def _wanted(self) -> list[tuple[str, _Wanted]]:
+        return [
+            *((path, _Wanted.equal(value)) for path, value in self.equals.items()),
+            *((path, _Wanted.like(pattern)) for path, pattern in self.regex.items()),
+            *((path, _Wanted.listed(values)) for path, values in self.one_of.items()),
+            *((path, _Wanted.near(*bounds)) for path, bounds in self.within.items()),
+        ]
+
+    @cached_property
+    def _validator(self) -> Draft202012Validator | None:
+        if self.schema is None:
+            return None
+        try:
+            Draft202012Validator.check_schema(self.schema)
+        except SchemaError as error:
+            raise ValueError(f"no JSON Schema: {error.message}") from error
+        return Draft202012Validator(self.schema)
+
+    @property
+    def needs_a_call(self) -> bool:
+        """There must be one, unless every call is meant."""
+        return self.calls != "every"
+
+    def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
+        """Judge the arguments in one run."""
+        if not rows and self.calls != "every":
+            gap = evidence.hides_step(run)
+            return violated(run) if gap is None else insufficient(run, gap.gap)
+        chosen = {"first": rows[:1], "last": rows[-1:]}.get(self.calls, rows)
+        verdicts = [(row, self.verdict(evidence, row)) for row in chosen]
+        if self.calls == "any":
+            return self._judge_any(evidence, run, verdicts)
+        hidden: Result | None = None
+        for row, verdict in verdicts:
+            position = evidence.position(row)
+            if isinstance(verdict, Mismatch):
+                return self._unless_replaced(evidence, run, position)
+            if isinstance(verdict, Hidden) and hidden is None:
+                hidden = insufficient(run, verdict.gap, position, at=verdict.position)
+        return hidden or self._another(evidence, run, rows)
+
+    def _unless_replaced(self, evidence: Evidence, run: int, position: int) -> Result:
+        """A hidden call could be the first or the last instead."""
+        before = position if self.calls == "first" else float("inf")
+        after = position if self.calls == "last" else -1.0
+        gap = evidence.hides_step(run, after, before) if self.calls != "every" else None
+        return violated(run, position) if gap is None else insufficient(run, gap.gap)
+
+    def _another(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
+        if self.calls == "every":
+            return may_hide_a_call(evidence, run)
+        before = evidence.position(rows[0]) if self.calls == "first" else float("inf")
+        after = evidence.position(rows[-1]) if self.calls == "last" else -1.0
+        gap = evidence.hides_step(run, after, before)
+        return None if gap is None else insufficient(run, gap.gap)
+
+    def _judge_any(
+        self, evidence: Evidence, run: int, verdicts: list[tuple[int, Verdict]]
+    ) -> Result | None:
+        if any(verdict is None for _, verdict in verdicts):
+            return None
+        hidden = next((v for _, v in verdicts if isinstance(v, Hidden)), None)
+        hidden = hidden or evidence.hides_step(run)
+        position = evidence.position(verdicts[-1][0])
+        if hidden is None:
+            return violated(run, position)
+        return insufficient(run, hidden.gap, position, at=hidden.position)
+
+    def verdict(self, evidence: Evidence, row: int) -> Verdict:
+        """What is wrong with the arguments of one call."""
+        source = evidence.arguments(row)
+        if isinstance(source, Hidden):
+            return source
+        hidden: Hidden | None = None
+        for verdict in self._verdicts(evidence, row, source):
+            if isinstance(verdict, Mismatch):
+                return verdict
+            hidden = hidden or verdict
+        return hidden
+
+    def _verdicts(self, evidence: Evidence, row: int, source: Source) -> Iterator[Verdict]:
+        for path, wanted in self._wanted:
+            yield from wanted.judged(source, path)
+        if self.exact and isinstance(source.value, dict):
+            for name in source.value.keys() - self.equals.keys():
+                value = source.value[name]
+                yield Mismatch(f"{name} {shown(value)}, expected none", None, value)
+        for path in self.absent:
+            for value in reader(path)(source.value):
+                yield Mismatch(f"{path} {shown(value)}, expected none", None, value)
+        if self._validator is not None:
+            yield self._valid(self._validator, source)
+        if self._where is not None:
+            yield self._fulfils(evidence, row, self._where)
+
+    def _valid(self, validator: Draft202012Validator, source: Source) -> Verdict:
+        error = best_match(validator.iter_errors(source.value))
+        if error is None:
+            return None
+        if source.cut is not None:
+            return source.cut
+        path = error.json_path.removeprefix("$").removeprefix(".") or "the arguments"
+        return Mismatch(f"{path}: {error.message}", error.validator_value, error.instance)
+
+    def _fulfils(self, evidence: Evidence, row: int, where: Expression) -> Verdict:
+        scope = StepScope(evidence, row)
+        truth = where.truth(scope)
+        if truth is True or isinstance(truth, Hidden):
+            return truth if isinstance(truth, Hidden) else None
+        reason = where.because(scope)
+        return Mismatch(because(evidence, reason))
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        if "gap" in result.detail:
+            if result.position is None:
+                return another_call(self.tool, result)
+            return Said(sentence=cannot_judge(evidence, result, "arguments"))
+        if result.position is None:
+            return Said(sentence=f"{self.tool} was never recorded", expected=self.tool)
+        row = int(evidence.batch.offsets[result.run]) + result.position
+        wrong = self.verdict(evidence, row)
+        assert isinstance(wrong, Mismatch)
+        which = {"any": f"no call of {self.tool} fits; ", "every": ""}.get(
+            self.calls, f"the {self.calls} call does not fit; "
+        )
+        return Said(
+            sentence=f"{which}{step(evidence, row)}: {wrong.text}",
+            expected=wrong.expected,
+            got=wrong.got,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a value should be: in words, as a value, and whether one is."""
+
+    text: str
+    value: JsonValue
+    fits: Callable[[JsonValue], bool]
+    types: frozenset[str]
+    """Types that a value may have; another type is named beside the value."""
+
+    @classmethod
+    def equal(cls, value: JsonValue) -> _Wanted:
+        return cls(shown(value), value, partial(same, value), frozenset({type_name(value)}))
+
+    @classmethod
+    def like(cls, pattern: str) -> _Wanted:
+        search = _regex(pattern).search
+        return cls(
+            f"a text like {pattern}",
+            pattern,
+            lambda v: isinstance(v, str) and bool(search(v)),
+            frozenset({"text"}),
+        )
+
+    @classmethod
+    def listed(cls, values: Iterable[JsonValue]) -> _Wanted:
+        listed = list(values)
+        return cls(
+            " or ".join(map(shown, listed)),
+            listed,
+            lambda v: any(same(v, item) for item in listed),
+            frozenset(map(type_name, listed)),
+        )
+
+    @classmethod
+    def near(cls, number: float, tolerance: float) -> _Wanted:
+        return cls(
+            f"{shown(number)} ± {shown(tolerance)}",
+            number,
+            lambda v: is_number(v) and abs(v - number) <= tolerance,
+            frozenset({"number"}),
+        )
+
+    def judged(self, source: Source, path: str) -> Iterator[Verdict]:
+        """Judge each value at a path; none is a mismatch of its own."""
+        values = reader(path)(source.value)
+        if not values:
+            yield source.cut or Mismatch(f"{path} absent, expected {self.text}", self.value)
+        for value in values:
+            if source.cut is not None and is_cut(value):
+                yield source.cut
+            elif not self.fits(value):
+                yield Mismatch(f"{path} {self._beside(value)}", self.value, value)
+
+    def _beside(self, value: JsonValue) -> str:
+        kind = type_name(value)
+        beside = "" if kind in self.types or kind in ("null", "object", "list") else f" ({kind})"
+        return f"{shown(value)}{beside}, expected {self.text}"
+
+
+def _regex(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from error

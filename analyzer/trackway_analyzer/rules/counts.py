@@ -1,0 +1,243 @@
+"""How often does a tool come, and does the run go round in circles?
+
+1. `Count` counts the executed calls of a tool, failed ones too; with `effects` only those that took
+   effect. With `per`, it counts for each value of that argument by itself.
+2. `NoLoops` finds, among executed calls: one call made `identical` times in a row with the same
+   arguments; a cycle of two or more calls that runs `cycles` times in a row, arguments and all; the
+   same result from one tool `stagnation` times in a row, whatever was asked. A failed attempt that
+   is repeated counts: retrying is looping, once too often.
+3. Too many is seen; too few, and "no loop", hold only if no gap may hide a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+
+from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
+from trackway_analyzer.rules.expression import Hidden
+from trackway_analyzer.rules.finding import Result
+from trackway_analyzer.rules.rule import (
+    RunRule,
+    Said,
+    ToolRule,
+    insufficient,
+    may_hide_a_call,
+    violated,
+)
+from trackway_analyzer.rules.sentences import cannot_judge, step
+from trackway_analyzer.rules.values import frozen, reader, shown
+
+
+@dataclass(frozen=True)
+class Count(ToolRule):
+    """A tool is called at least `min` and at most `max` times."""
+
+    min: int | None = None
+    max: int | None = None
+    exactly: int | None = None
+    per: str | None = None
+    """Argument: each of its values is counted by itself."""
+    effects: bool = False
+    """Count only calls that took effect."""
+
+    def __post_init__(self) -> None:
+        bounds = {"min": self.min, "max": self.max, "exactly": self.exactly}
+        given = {name: bound for name, bound in bounds.items() if bound is not None}
+        if not given or (self.exactly is not None and len(given) > 1):
+            raise ValueError("a count needs `min`, `max` or both, or `exactly`")
+        for name, bound in given.items():
+            if isinstance(bound, bool) or not isinstance(bound, int) or bound < 0:
+                raise ValueError(f"`{name}` must be a whole number from 0, found {bound!r}")
+        if self._low > self._high:
+            raise ValueError(f"`min` {self._low} is more than `max` {self._high:.0f}")
+        if self.per is not None:
+            reader(self.per)
+
+    @property
+    def _low(self) -> int:
+        return self.exactly if self.exactly is not None else self.min or 0
+
+    @property
+    def _high(self) -> float:
+        high = self.exactly if self.exactly is not None else self.max
+        return float("inf") if high is None else high
+
+    @property
+    def title(self) -> str:
+        """How a report names this rule."""
+        return f"{self.key}: {self.tool}" + (f" per {self.per}" if self.per else "")
+
+    def requires(self) -> frozenset[str]:
+        """The tool, where it must come and succeed."""
+        return frozenset({self.tool} if self._low and self.per is None else ())
+
+    @property
+    def needs_a_call(self) -> bool:
+        """Too few may be none."""
+        return self._low > 0 and self.per is None
+
+    def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
+        """Judge the number of calls in one run."""
+        sure: dict[Hashable, list[int]] = {} if self.per else {None: []}
+        maybe: dict[Hashable, list[int]] = {}
+        hidden: Hidden | None = None
+        for row in rows:
+            counts = evidence.ok[row] if self.effects else True
+            keys = self._keys(evidence, row)
+            if isinstance(keys, Hidden):
+                hidden = hidden or keys
+            elif counts is not False:
+                for key in keys:
+                    (sure if counts else maybe).setdefault(key, []).append(row)
+        for counted in sure.values():
+            if len(counted) > self._high:
+                row = counted[int(self._high)]
+                return violated(run, evidence.position(row), count=len(counted))
+        if maybe and any(
+            len(sure.get(k, ())) + len(extra) > self._high for k, extra in maybe.items()
+        ):
+            return insufficient(run, NOT_RECORDED_GAP)
+        return self._too_few(evidence, run, sure, maybe, hidden)
+
+    def _too_few(
+        self,
+        evidence: Evidence,
+        run: int,
+        sure: dict[Hashable, list[int]],
+        maybe: dict[Hashable, list[int]],
+        hidden: Hidden | None,
+    ) -> Result | None:
+        gap = hidden or evidence.hides_step(run)
+        short = [key for key, counted in sure.items() if len(counted) < self._low]
+        for key in short:
+            if gap is None and len(sure[key]) + len(maybe.get(key, ())) < self._low:
+                position = evidence.position(sure[key][-1]) if sure[key] else None
+                return violated(run, position, count=len(sure[key]))
+        if gap is not None and (short or self._high != float("inf") or self.per):
+            return insufficient(run, gap.gap)
+        return insufficient(run, NOT_RECORDED_GAP) if short else None
+
+    def _keys(self, evidence: Evidence, row: int) -> list[Hashable] | Hidden:
+        if self.per is None:
+            return [None]
+        source = evidence.arguments(row)
+        if isinstance(source, Hidden):
+            return source
+        return [frozen(value) for value in reader(self.per)(source.value)]
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        if "gap" in result.detail:
+            return Said(sentence=cannot_judge(evidence, result, f"how often {self.tool} came"))
+        count, did = result.detail["count"], "took effect" if self.effects else "was called"
+        about = ""
+        if self.per and result.position is not None:
+            row = int(evidence.batch.offsets[result.run]) + result.position
+            source = evidence.arguments(row)
+            values = [] if isinstance(source, Hidden) else reader(self.per)(source.value)
+            about = f" for {self.per} {shown(values[0])}" if values else ""
+        times = f"{count} time{'s' * (count != 1)}"
+        return Said(
+            sentence=f"{self.tool} {did} {times}{about}, expected {self._expected()}",
+            expected=self._expected(),
+            got=count,
+        )
+
+    def _expected(self) -> str:
+        if self._low == self._high:
+            return str(self._low)
+        parts = [f"at least {self._low}"] if self._low else []
+        parts += [f"at most {self._high:.0f}"] if self._high != float("inf") else []
+        return " and ".join(parts)
+
+
+@dataclass(frozen=True)
+class NoLoops(RunRule):
+    """The run does not repeat itself. A limit of 0 switches a kind of loop off."""
+
+    identical: int = 3
+    cycles: int = 3
+    stagnation: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("identical", "cycles", "stagnation"):
+            limit = getattr(self, name)
+            if isinstance(limit, bool) or not isinstance(limit, int) or limit in (1, -1):
+                raise ValueError(f"`{name}` must be 0 or a whole number from 2, found {limit!r}")
+
+    def judge(self, evidence: Evidence, run: int) -> Result | None:
+        """Judge the calls of one run."""
+        rows = evidence.calls(run)
+        asked = [evidence.asked(row) for row in rows]
+        loop = self._first_loop(asked, [evidence.got(row) for row in rows])
+        if loop is not None:
+            index, what, length, times = loop
+            position = evidence.position(rows[index])
+            return violated(run, position, what=what, length=length, times=times)
+        blind = next((row for row, text in zip(rows, asked, strict=True) if text[1] is None), None)
+        if blind is not None and len(rows) >= min(n for n in self._limits if n):
+            source = evidence.arguments(blind)
+            if isinstance(source, Hidden) and self._repeats_a_tool(rows, evidence):
+                return insufficient(run, source.gap, at=evidence.position(blind))
+        return may_hide_a_call(evidence, run)
+
+    @property
+    def _limits(self) -> list[int]:
+        return [self.identical, self.cycles, self.stagnation]
+
+    def _repeats_a_tool(self, rows: list[int], evidence: Evidence) -> bool:
+        """Whether the tools alone would make a loop, so that hidden arguments decide."""
+        tools: list[tuple[str | None, str | None]] = [(evidence.tool[row], "") for row in rows]
+        return self._first_loop(tools, [(None, None)] * len(rows)) is not None
+
+    def _first_loop(
+        self, asked: list[tuple[str | None, str | None]], got: list[tuple[str | None, str | None]]
+    ) -> tuple[int, str, int, int] | None:
+        """(index of the call that completes it, kind, length, times) of the earliest loop."""
+        found = []
+        if self.identical:
+            found += [(i, "identical", 1, n) for i, n in _runs(asked, 1, self.identical)]
+        if self.cycles:
+            for length in range(2, len(asked) // self.cycles + 1):
+                found += [(i, "cycle", length, n) for i, n in _runs(asked, length, self.cycles)]
+        if self.stagnation:
+            found += [(i, "stagnation", 1, n) for i, n in _runs(got, 1, self.stagnation)]
+        return min(found, default=None)
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        if "gap" in result.detail:
+            return Said(sentence=cannot_judge(evidence, result, "whether the run repeats itself"))
+        assert result.position is not None
+        row = int(evidence.batch.offsets[result.run]) + result.position
+        name, detail = step(evidence, row), result.detail
+        times = detail["times"]
+        if detail["what"] == "identical":
+            text = f"{name} was called {times} times in a row with the same arguments"
+        elif detail["what"] == "stagnation":
+            text = f"{name} returned the same result {times} times in a row"
+        else:
+            rows = [r for r in evidence.calls(result.run) if r <= row][-detail["length"] :]
+            names = ", ".join(evidence.tool[r] or "unnamed tool" for r in rows)
+            text = f"{name} completes the cycle {names} for the {_ordinal(times)} time"
+        return Said(sentence=text, got=times)
+
+
+def _runs(
+    items: list[tuple[str | None, str | None]], length: int, times: int
+) -> Iterator[tuple[int, int]]:
+    """(index of the last, times) where a block of `length` items stands `times` times in a row."""
+    same = 0
+    for index in range(length, len(items)):
+        equal = None not in items[index] and items[index] == items[index - length]
+        same = same + 1 if equal else 0
+        if same == length * (times - 1):
+            block = items[index - length + 1 : index + 1]
+            if length == 1 or any(item != block[0] for item in block):
+                yield index, times
+
+
+def _ordinal(number: int) -> str:
+    suffix = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else suffix}"

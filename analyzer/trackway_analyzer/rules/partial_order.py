@@ -1,0 +1,100 @@
+"""Are these steps done, in an order that a graph allows?
+
+Each tool that the graph names has one call that succeeded, and for each edge `[a, b]` the chosen
+call of a comes before that of b, in another model turn. Tools without an edge between them may
+come in any order, and other calls anywhere. For each tool the earliest call is chosen that comes
+after those of all tools before it: if any choice works, this one does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+
+from trackway_analyzer.rules.named_tools import successes
+from trackway_analyzer.rules.rule import Said
+from trackway_analyzer.rules.worlds import Broken, Calls, Place, ShapeRule, earlier
+
+
+@dataclass(frozen=True)
+class PartialOrder(ShapeRule):
+    """Every named tool succeeds, and every edge `[a, b]` holds between their calls."""
+
+    edges: Iterable[Iterable[str]]
+    tools: Iterable[str] = ()
+    """Further tools that must succeed, in any order."""
+
+    short = ("edges",)
+
+    def __post_init__(self) -> None:
+        edges = tuple(tuple(edge) for edge in self.edges)
+        for edge in edges:
+            if len(edge) != 2 or not all(isinstance(tool, str) for tool in edge):
+                raise ValueError(f"an edge is [earlier tool, later tool], found {list(edge)}")
+        object.__setattr__(self, "edges", edges)
+        object.__setattr__(self, "tools", tuple(self.tools))
+        if not edges and not self.tools:
+            raise ValueError("a partial order needs edges or tools")
+        try:
+            TopologicalSorter(self._before).prepare()
+        except CycleError as error:
+            circle = " before ".join(reversed(error.args[1]))
+            raise ValueError(f"no order is possible: {circle}") from error
+
+    @cached_property
+    def _before(self) -> dict[str, set[str]]:
+        """Of each tool, the tools that come before it."""
+        found: dict[str, set[str]] = {tool: set() for tool in self.tools}
+        for first, second in self.edges:
+            found.setdefault(first, set())
+            found.setdefault(second, set()).add(first)
+        return found
+
+    @cached_property
+    def alphabet(self) -> tuple[str, ...]:
+        """All tools of the graph, each after those before it."""
+        return tuple(TopologicalSorter(self._before).static_order())
+
+    @property
+    def insertions(self) -> int:
+        """As many as may be missing."""
+        return len(self.alphabet)
+
+    def requires(self) -> frozenset[str]:
+        """All tools of the graph."""
+        return frozenset(self.alphabet)
+
+    def broken(self, calls: Calls) -> Broken | None:
+        """The tool that has no call at its place, and a call of it that stands elsewhere."""
+        chosen: dict[str, int] = {}
+        for tool in self.alphabet:
+            done = successes(calls, tool)
+            before = [chosen[first] for first in self._before[tool]]
+            fits = [i for i in done if all(earlier(calls, first, i) for first in before)]
+            if not fits:
+                return Broken(done[0] if done else None, tool)
+            chosen[tool] = fits[0]
+        return None
+
+    def sentence(self, at: Place) -> Said:
+        """Say what is missing, or what it came before."""
+        tool = at.what
+        if at.row is None:
+            if not at.rows(tool):
+                return Said(sentence=f"{tool} was never recorded", expected=tool)
+            return Said(sentence=f"{tool} never succeeded{at.instead(tool)}", expected=tool)
+        late = [
+            (first, row)
+            for first in sorted(self._before[tool])
+            for row in at.succeeded(first)
+            if row not in at.sooner([row])
+        ]
+        if not late:
+            return Said(sentence=f"{at.step()} came before the steps that lead to it")
+        first, row = late[0]
+        return Said(
+            sentence=f"{at.step()} did not come after {at.at(row)}",
+            expected=f"{first} before {tool}",
+        )

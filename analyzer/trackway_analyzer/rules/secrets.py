@@ -1,0 +1,134 @@
+"""Does an argument carry a secret?
+
+1. Secret is what the recorder would redact: vendor keys, bearer tokens, private keys, passwords,
+   card numbers, and what stands under a key name such as `api_key`. Its patterns are used, so that
+   recorder and check cannot drift apart.
+2. Attempts count, also those that nobody ran. Entity arguments that the policy declares are exempt
+   from patterns, as in the recorder: one order number in ten passes for a card.
+3. Values that were redacted already are none. Arguments that were not recorded are insufficient.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow.compute as pc
+
+from trackway.capture.redact import DEFAULT_REDACTOR
+from trackway.schema import Operation
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.expression import Hidden, Source
+from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.rule import Rule, Said, insufficient, may_hide_a_call, violated
+from trackway_analyzer.rules.sentences import cannot_judge, step
+from trackway_analyzer.rules.values import Key, members, simple_keys
+
+_MARKER: Final = re.compile(r"\[redacted:(\w+)\]")
+_WORDS: Final = {"key_name": "a value that its name calls secret"}
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """A secret in an argument. The secret itself is never shown."""
+
+    path: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class NoSecrets(Rule):
+    """No call is given a key, token, password or card number."""
+
+    layer = Layer.SAFETY
+
+    def check(self, batch: RunBatch | Evidence) -> list[Result]:
+        """Return one result for each run with a secret in an argument, or arguments unseen."""
+        evidence = self.evidence(batch)
+        found: dict[int, Result] = {}
+        for row in self._suspects(evidence):
+            run = evidence.run[row]
+            if run not in found and next(leaks(evidence, row), None) is not None:
+                found[run] = violated(run, evidence.position(row))
+        for row in self._unseen(evidence):
+            run = evidence.run[row]
+            arguments = evidence.arguments(row)
+            if run not in found and isinstance(arguments, Hidden):
+                position = evidence.position(row)
+                found[run] = insufficient(run, arguments.gap, position, at=position)
+        for run in evidence.gaps.keys() - found.keys():
+            result = may_hide_a_call(evidence, run)
+            if result is not None:
+                found[run] = result
+        return sorted(found.values(), key=lambda result: result.run)
+
+    def _suspects(self, evidence: Evidence) -> list[int]:
+        """Rows that a quick look does not clear."""
+        texts = evidence.batch.steps.column("arguments")
+        marked = pc.match_substring_regex(texts, _screen())
+        hit = pc.fill_null(marked, False).to_numpy().astype(bool)
+        rows: list[int] = np.flatnonzero(hit & evidence.is_operation(Operation.TOOL)).tolist()
+        return rows
+
+    def _unseen(self, evidence: Evidence) -> list[int]:
+        texts = evidence.batch.steps.column("arguments")
+        null = pc.is_null(texts).to_numpy().astype(bool)
+        rows: list[int] = np.flatnonzero(null & evidence.is_operation(Operation.TOOL)).tolist()
+        return rows
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        if result.position is None:
+            gap = result.detail["gap"]
+            return Said(sentence=f"no secret was seen, but {gap} may hide a call")
+        if "gap" in result.detail:
+            return Said(sentence=cannot_judge(evidence, result, "its arguments"))
+        row = int(evidence.batch.offsets[result.run]) + result.position
+        leak = next(leaks(evidence, row))
+        kind = _WORDS.get(leak.kind, f"a secret ({leak.kind})")
+        return Said(sentence=f"{step(evidence, row)}: {leak.path} holds {kind}", got=leak.path)
+
+
+def _screen() -> str:
+    """RE2 pattern without which no text holds a secret: built-in kinds, and suspicious names."""
+    return f'{DEFAULT_REDACTOR.screen}|(?i)"[^"]*(?:{"|".join(_NAME_PARTS)})[^"]*"\\s*:'
+
+
+_NAME_PARTS: Final = ("pass", "pwd", "secret", "token", "key", "auth", "cred", "cvv", "cvc", "pin")
+
+
+def leaks(evidence: Evidence, row: int) -> Iterator[Leak]:
+    """Secrets in the arguments of a call."""
+    arguments = evidence.arguments(row)
+    if isinstance(arguments, Source):
+        exempt = evidence.spec(evidence.tool[row]).entity.argument
+        yield from _leaks(arguments.value, _keys(exempt))
+
+
+def _keys(path: str | None) -> tuple[Key, ...] | None:
+    if path is None:
+        return None
+    return simple_keys(path if path.startswith("$") else f"$.{path}")
+
+
+def _leaks(value: JsonValue, exempt: tuple[Key, ...] | None) -> Iterator[Leak]:
+    for path, key, item in members(value):
+        if isinstance(key, str) and DEFAULT_REDACTOR.denies(key) and _tells(item):
+            yield Leak(path, "key_name")
+        elif isinstance(item, str) and (exempt is None or simple_keys(path) != exempt):
+            clean, changed = DEFAULT_REDACTOR.text(item)
+            if changed:
+                kind = _MARKER.search(clean)
+                yield Leak(path, kind[1] if kind else "custom")
+
+
+def _tells(value: JsonValue) -> bool:
+    """Whether a value under a secret name is more than nothing or a marker."""
+    if value is None or isinstance(value, bool) or value == "":
+        return False
+    return not (isinstance(value, str) and _MARKER.fullmatch(value))

@@ -1,0 +1,275 @@
+"""What became of calls that failed, were asked for, or returned something?
+
+1. `Recovered`: each failed call is followed by a successful one of the same tool, or of a tool in
+   `by`. Calls of the same model turn do not recover each other.
+2. `Executed`: each call that a model asked for was executed. Where no request was recorded, nobody
+   knows.
+3. `AdmitsFailure`: of a tool whose calls all failed, the final text does not claim that it did its
+   work. Tools that only read are left out: by kind, or by a name such as `get_…` or `search_…`.
+4. `ResultUsed`: of each successful result, some value comes up again, in the arguments of a later
+   call or in the final text. Values that any text holds (small numbers, plain words) do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from trackway.schema import Operation
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.actions import action_claim, reads_by_name
+from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
+from trackway_analyzer.rules.expression import Hidden
+from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.identifiers import identifiers
+from trackway_analyzer.rules.refusal import no_effect
+from trackway_analyzer.rules.rule import (
+    Rule,
+    RunRule,
+    Said,
+    ToolRule,
+    another_call,
+    insufficient,
+    may_hide_a_call,
+    violated,
+    worst,
+)
+from trackway_analyzer.rules.sentences import cannot_judge, step
+from trackway_analyzer.rules.told import Text
+from trackway_analyzer.rules.tools import LOOKUP
+from trackway_analyzer.rules.values import reader
+from trackway_analyzer.rules.worlds import Broken, Calls, Place, ShapeRule, earlier
+
+
+@dataclass(frozen=True)
+class Recovered(ShapeRule):
+    """Each failed call is followed by a successful one of its tool, or of a tool in `by`."""
+
+    tool: str | None = None
+    by: str | Iterable[str] = ()
+
+    short = ("tool",)
+
+    def __post_init__(self) -> None:
+        by = (self.by,) if isinstance(self.by, str) else tuple(self.by)
+        object.__setattr__(self, "by", by)
+
+    @property
+    def every_call(self) -> bool:  # type: ignore[override]
+        """Without a tool, all matter."""
+        return self.tool is None
+
+    @property
+    def title(self) -> str:
+        """How a report names this rule."""
+        return self.key if self.tool is None else f"{self.key}: {self.tool}"
+
+    @property
+    def alphabet(self) -> tuple[str, ...]:
+        """The tool and those that make up for it."""
+        return tuple(tool for tool in (self.tool, *self.by) if tool is not None)
+
+    def symbols(self, calls: Calls) -> tuple[str, ...]:
+        """Without a tool, any tool of the run may be hidden."""
+        made = {call.tool for call in calls if call.tool is not None} if self.tool is None else ()
+        return tuple(dict.fromkeys((*self.alphabet, *sorted(made))))
+
+    def broken(self, calls: Calls) -> Broken | None:
+        """The first failed call that nothing made up for."""
+        for index, call in enumerate(calls):
+            if call.ok or self.tool not in (None, call.tool):
+                continue
+            amends = {call.tool, *self.by}
+            later = (i for i in range(len(calls)) if earlier(calls, index, i))
+            if not any(calls[i].ok and calls[i].tool in amends for i in later):
+                return Broken(index)
+        return None
+
+    def sentence(self, at: Place) -> Said:
+        """Say why it failed, and what was not tried."""
+        assert at.row is not None
+        wanted = " or ".join(dict.fromkeys([at.tool or "unnamed tool", *self.by]))
+        return Said(
+            sentence=f"{no_effect(at.evidence, at.row)}; no successful {wanted} came after it",
+            expected=wanted,
+        )
+
+
+@dataclass(frozen=True)
+class Executed(Rule):
+    """Each call that a model asked for was executed."""
+
+    tool: str | None = None
+
+    short = ("tool",)
+
+    @property
+    def title(self) -> str:
+        """How a report names this rule."""
+        return self.key if self.tool is None else f"{self.key}: {self.tool}"
+
+    def check(self, batch: RunBatch | Evidence) -> list[Result]:
+        """Return one result for each run with a call that nobody ran, or without any request."""
+        evidence = self.evidence(batch)
+        first: dict[int, int] = {}
+        for row in np.flatnonzero(evidence.is_operation(Operation.TOOL)).tolist():
+            wanted = self.tool in (None, evidence.tool[row])
+            if wanted and not evidence.is_call[row]:
+                first.setdefault(evidence.run[row], row)
+        results = [violated(run, evidence.position(row)) for run, row in first.items()]
+        for run in range(len(evidence)):
+            if run not in first:
+                result = self._unseen(evidence, run)
+                results += [result] if result is not None else []
+        return sorted(results, key=lambda result: result.run)
+
+    @staticmethod
+    def _unseen(evidence: Evidence, run: int) -> Result | None:
+        rows = range(*evidence.batch.bounds(run))
+        models = [row for row in rows if evidence.operation_of[row] == Operation.LLM]
+        asked = any(evidence.requested[row] for row in rows)
+        blind = [row for row in models if evidence.outputs[row] is None]
+        if (not models and not asked) or (blind and not asked):
+            return insufficient(run, evidence.why_not_recorded(run).gap)
+        return may_hide_a_call(evidence, run)
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        if result.position is None:
+            gap = result.detail["gap"]
+            if gap in (NOT_RECORDED_GAP, "content_off"):
+                return Said(sentence="what the model asked for was not recorded")
+            return Said(sentence=f"no request was left undone, but {gap} may hide one")
+        row = int(evidence.batch.offsets[result.run]) + result.position
+        tool = evidence.tool[row] or "unnamed tool"
+        claim = action_claim(evidence.text(result.run, "final_text"), tool)
+        but = f', but the final text claims it: "{claim}"' if claim else ""
+        return Said(
+            sentence=f"{step(evidence, row)} was asked for and never executed{but}", expected=tool
+        )
+
+
+@dataclass(frozen=True)
+class AdmitsFailure(RunRule):
+    """The final text claims nothing that only failed."""
+
+    layer = Layer.OUTCOME
+
+    def judge(self, evidence: Evidence, run: int) -> Result | None:
+        """Judge what the final text claims."""
+        text = evidence.text(run, "final_text")
+        unknown: Result | None = None
+        for tool, rows in self._tools(evidence, run).items():
+            oks = [evidence.ok[row] for row in rows]
+            if True in oks or (text is not None and action_claim(text, tool) is None):
+                continue
+            position = evidence.position(rows[-1])
+            gap = evidence.hides_step(run)
+            if text is None:
+                unknown = unknown or insufficient(run, evidence.why_not_recorded(run).gap)
+            elif None in oks:
+                unknown = unknown or insufficient(run, NOT_RECORDED_GAP, position, at=position)
+            elif gap is not None:
+                unknown = unknown or insufficient(run, gap.gap)
+            else:
+                return violated(run, position)
+        return unknown
+
+    @staticmethod
+    def _tools(evidence: Evidence, run: int) -> dict[str, list[int]]:
+        """Calls by tool that did more than read, of tools with a failure or an open end."""
+        found: dict[str, list[int]] = {}
+        for row in evidence.calls(run):
+            tool = evidence.tool[row]
+            if tool is not None and evidence.kind[row] != LOOKUP and not reads_by_name(tool):
+                found.setdefault(tool, []).append(row)
+        return found
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        if "gap" in result.detail:
+            return Said(sentence=cannot_judge(evidence, result, "what the final text claims"))
+        assert result.position is not None
+        row = int(evidence.batch.offsets[result.run]) + result.position
+        text = evidence.text(result.run, "final_text")
+        claim = action_claim(text, evidence.tool[row] or "")
+        return Said(
+            sentence=f'{no_effect(evidence, row)}, but the final text claims it: "{claim}"',
+            got=claim,
+        )
+
+
+@dataclass(frozen=True)
+class ResultUsed(ToolRule):
+    """Something of each successful result comes up again later."""
+
+    result: str | None = None
+    """Path of the values that must come up; None: any telling value of the result."""
+    by: str | None = None
+    """Tool whose arguments must hold it; None: any later call, or the final text."""
+
+    short = ("tool",)
+
+    def __post_init__(self) -> None:
+        if self.result is not None:
+            reader(self.result)
+
+    def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
+        """Judge what became of the results of one run."""
+        judged = [r for row in rows if (r := self._judge(evidence, run, row))]
+        return worst(judged) or may_hide_a_call(evidence, run)
+
+    def _judge(self, evidence: Evidence, run: int, row: int) -> Result | None:
+        position = evidence.position(row)
+        if evidence.answered(row) is False:
+            return None
+        source = evidence.result(row)
+        if isinstance(source, Hidden):
+            return insufficient(run, source.gap, position, at=position)
+        values = self._values(source.value)
+        used = self._used(evidence, run, row, values) if values else True
+        if used is True:
+            return None
+        if used is False:
+            return violated(run, position)
+        return insufficient(run, used.gap, position, at=used.position)
+
+    def _values(self, result: JsonValue) -> list[JsonValue]:
+        if self.result is not None:
+            return reader(self.result)(result)
+        return [value for _, value in identifiers(result)]
+
+    def _used(
+        self, evidence: Evidence, run: int, row: int, values: list[JsonValue]
+    ) -> bool | Hidden:
+        hidden: Hidden | None = None
+        for later in evidence.calls(run):
+            if self.by not in (None, evidence.tool[later]) or not evidence.earlier(row, later):
+                continue
+            text = evidence.asked(later)[1]
+            if text is None:
+                hidden = hidden or Hidden(NOT_RECORDED_GAP, evidence.position(later))
+            elif any(Text(text, "assistant").holds(value) for value in values):
+                return True
+        if self.by is None:
+            final = evidence.text(run, "final_text")
+            if final is None:
+                hidden = hidden or evidence.why_not_recorded(run)
+            elif any(Text(final, "assistant").holds(value) for value in values):
+                return True
+        return hidden or evidence.hides_step(run, after=evidence.position(row)) or False
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        if result.position is None:
+            return another_call(self.tool, result)
+        if "gap" in result.detail:
+            return Said(sentence=cannot_judge(evidence, result, "whether its result was used"))
+        row = int(evidence.batch.offsets[result.run]) + result.position
+        what = f"{self.result} of its result" if self.result else "nothing of its result"
+        where = f"by {self.by}" if self.by else "by a later call or in the final text"
+        verb = "was not used" if self.result else "was used"
+        return Said(sentence=f"{step(evidence, row)}: {what} {verb} {where}")

@@ -1,0 +1,107 @@
+"""With what did the run end?
+
+1. The terminal action is the recorded final action, else the last executed tool; calls of one last
+   model turn end it together, and all of them must be right.
+2. Its category is the part of its name before the first dot, the whole name where it has none.
+3. `claimed` compares it with the final text: true, the text must claim the action; false, it must
+   not.
+4. Where nothing was recorded as final, a gap after the last call may hide the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from trackway_analyzer.rules.actions import action_claim
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.rule import RunRule, Said, insufficient, violated
+from trackway_analyzer.rules.sentences import cannot_judge
+
+
+@dataclass(frozen=True)
+class Terminal(RunRule):
+    """The run ends with one of these actions, or an action of one of these categories."""
+
+    action: str | Iterable[str] = ()
+    category: str | Iterable[str] = ()
+    claimed: bool | None = None
+
+    layer = Layer.OUTCOME
+    short = ("action",)
+
+    def __post_init__(self) -> None:
+        for name in ("action", "category"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
+        if not (self.action or self.category or self.claimed is not None):
+            raise ValueError("say what the run must end with: action, category or claimed")
+
+    def judge(self, evidence: Evidence, run: int) -> Result | None:
+        """Judge the end of one run."""
+        recorded = evidence.text(run, "final_action")
+        last = last_turn(evidence, run)
+        actions = [recorded] if recorded is not None else [evidence.tool[row] or "" for row in last]
+        position = evidence.position(last[-1]) if last and recorded is None else None
+        if recorded is None:
+            after = evidence.position(last[-1]) if last else -1
+            gap = evidence.hides_step(run, after=after)
+            if gap is not None:
+                return insufficient(run, gap.gap)
+        if not actions:
+            return violated(run, what="none")
+        wrong = [action for action in actions if not self._right(action)]
+        if wrong:
+            return violated(run, position, what="action", action=wrong[0])
+        return self._judge_text(evidence, run, actions[-1], position)
+
+    def _right(self, action: str) -> bool:
+        if not self.action and not self.category:
+            return True
+        return action in self.action or category_of(action) in self.category
+
+    def _judge_text(
+        self, evidence: Evidence, run: int, action: str, position: int | None
+    ) -> Result | None:
+        if self.claimed is None:
+            return None
+        text = evidence.text(run, "final_text")
+        if text is None:
+            return insufficient(run, evidence.why_not_recorded(run).gap)
+        if (action_claim(text, action) is not None) is self.claimed:
+            return None
+        return violated(run, position, what="claimed", action=action)
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        if "gap" in result.detail:
+            return Said(sentence=cannot_judge(evidence, result, "the end of the run"))
+        if result.detail["what"] == "none":
+            return Said(sentence=f"the run ended without any action, expected {self._expected()}")
+        action = result.detail["action"]
+        if result.detail["what"] == "action":
+            return Said(
+                sentence=f"the run ended with {action}, expected {self._expected()}",
+                expected=self._expected(),
+                got=action,
+            )
+        claim = action_claim(evidence.text(result.run, "final_text"), action)
+        if claim is None:
+            return Said(sentence=f"the run ended with {action}, which the final text does not say")
+        return Said(sentence=f'the final text claims {action}: "{claim}", where it must not')
+
+    def _expected(self) -> str:
+        categories = [f"the category {name}" for name in self.category]
+        return " or ".join([*self.action, *categories]) or "some action"
+
+
+def category_of(action: str) -> str:
+    """Category of an action: its name up to the first dot."""
+    return action.partition(".")[0]
+
+
+def last_turn(evidence: Evidence, run: int) -> list[int]:
+    """Rows of the last calls of a run: one, or those of its last model turn."""
+    calls = evidence.calls(run)
+    return [row for row in calls if evidence.group[row] == evidence.group[calls[-1]]]

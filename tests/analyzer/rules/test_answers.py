@@ -1,0 +1,127 @@
+"""The final text holds required facts, and nothing that the run did not show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from trackway_analyzer.model import Gap, Trajectory
+from trackway_analyzer.rules import Answer
+
+TEXT = (
+    "Your refund of $84.00 for order A123 arrives in 5 days. Questions? help@shop.example"
+    " or https://shop.example/help."
+)
+
+
+@pytest.mark.parametrize(
+    ("fact", "holds"),
+    [
+        ("order A123", True),
+        ("ORDER  a123", True),
+        ("order A12", False),
+        ("$84", True),
+        ("84 dollars", True),
+        ("84.00 USD", True),
+        (84, True),
+        ("€84", False),
+        ("5 days", True),
+        ("1 day", False),
+        ("5 weeks", False),
+        (6, False),
+    ],
+)
+def test_required_facts(
+    said: Callable[..., Any], call: Any, fact: str | float, holds: bool
+) -> None:
+    found = said(Answer(contains=[fact]), [call("a")], final_text=TEXT)
+
+    assert (found == []) is holds
+    if not holds:
+        assert found[0][1].startswith("the final text does not say ")
+
+
+def test_regular_expressions(said: Callable[..., Any], call: Any) -> None:
+    assert said(Answer(matches="refund of .84"), [call("a")], final_text=TEXT) == []
+    assert said(Answer(matches=["refund", "thank you"]), [call("a")], final_text=TEXT) == [
+        ("violated", "the final text has nothing like thank you")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "made_up"),
+    [
+        ("Order A123 comes to $84.00, or 84 dollars.", None),
+        ("I wrote to mia@shop.example on 2026-01-05.", None),
+        ("You asked about T-77.", None),
+        ("It takes 3 to 5 days.", None),
+        ("Order A124 is fine.", '"A124"'),
+        ("It comes to $12.", "12.0"),
+        ("It comes to 840.", "840.0"),
+        ("See https://evil.example/x.", '"https://evil.example/x"'),
+        ("Write to joe@shop.example.", '"joe@shop.example"'),
+        ("We ship on 2026-02-01.", '"2026-02-01"'),
+    ],
+)
+def test_nothing_is_made_up(
+    said: Callable[..., Any], call: Any, text: str, made_up: str | None
+) -> None:
+    order = {"id": "A123", "total": 84.0, "mail": "mia@shop.example", "day": "2026-01-05"}
+    run = [call("find", result=order), call("bad", result={"error": "A124 840 $12"})]
+    found = said(Answer(grounded=True), run, final_text=text, input="about T-77")
+
+    expected = (
+        f"the final text names {made_up}, which stands in no successful result and not in the"
+        " user's input"
+    )
+    assert found == ([] if made_up is None else [("violated", expected)])
+
+
+def test_it_agrees_with_what_a_tool_returned_last(said: Callable[..., Any], call: Any) -> None:
+    run = [call("find", result={"total": 42}), call("find", result={"total": 84})]
+    rule = Answer(agrees={r"refund of (\S+)": "find.total"})
+
+    assert said(rule, run, final_text=TEXT) == []
+    assert said(rule, run[:1], final_text=TEXT) == [
+        ("violated", 'the final text says "$84.00", expected 42 (find.total from find at step 1)')
+    ]
+    assert said(rule, [call("a")], final_text=TEXT) == [
+        ("violated", 'the final text says "$84.00", but find.total was never returned')
+    ]
+    assert said(rule, run, final_text="No refund.") == []
+
+
+def test_hidden_evidence_is_no_pass_and_no_violation(
+    said: Callable[..., Any], call: Any, gapped: Callable[..., Trajectory]
+) -> None:
+    rule = Answer(grounded=True)
+    blind: dict[str, Any] = {"tool": "find", "ok": True}
+    about = {"final_text": "Order A124.", "input": "hello"}
+
+    assert said(rule, [call("a")], final_text=None) == [
+        ("insufficient", "the final text was not recorded: nobody knows what it says")
+    ]
+    assert [s for s, _ in said(rule, [blind], **about)] == ["insufficient"]
+    assert [s for s, _ in said(rule, [call("a")], final_text="Order A124.")] == ["insufficient"]
+    hidden = gapped([call("a")], Gap("missing_steps"), **about)
+    assert [s for s, _ in said(rule, hidden)] == ["insufficient"]
+    cut = "Order A1…[truncated 20 chars]"
+    assert [s for s, _ in said(Answer(contains="thanks"), [call("a")], final_text=cut)] == [
+        "insufficient"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ({}, "say what the answer must be"),
+        ({"matches": "("}, "is no regular expression"),
+        ({"agrees": {"total": "find.total"}}, "needs a group"),
+        ({"agrees": {"(total)": "find total"}}, "expected `.name`"),
+    ],
+)
+def test_wrong_rules_are_refused(rule: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Answer(**rule)

@@ -1,0 +1,156 @@
+"""Counts of calls and effects, and loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackway_analyzer.model import Gap, Trajectory
+from trackway_analyzer.records import trajectory_of
+from trackway_analyzer.rules import Count, NoLoops, State
+
+
+@pytest.mark.parametrize(
+    ("rule", "calls", "sentence"),
+    [
+        (Count("a", max=1), "aba", "a was called 2 times, expected at most 1"),
+        (Count("a", min=2), "aA", None),
+        (Count("a", min=2, effects=True), "aA", "a took effect 1 time, expected at least 2"),
+        (Count("a", max=1, effects=True), "aAA", None),
+        (Count("a", exactly=2), "a", "a was called 1 time, expected 2"),
+        (Count("a", exactly=0), "b", None),
+        (Count("a", exactly=0), "a", "a was called 1 time, expected 0"),
+        (Count("a", min=1, max=2), "b", "a was called 0 times, expected at least 1 and at most 2"),
+        (Count("a", min=1), "", "a was called 0 times, expected at least 1"),
+    ],
+)
+def test_counts(
+    said: Callable[..., Any], call: Any, rule: Count, calls: str, sentence: str | None
+) -> None:
+    run = [call(letter.lower(), ok=letter.islower()) for letter in calls]
+
+    assert said(rule, run) == ([] if sentence is None else [("violated", sentence)])
+
+
+def test_each_entity_is_counted_by_itself(said: Callable[..., Any], call: Any) -> None:
+    run = [call("a", {"id": n}) for n in (1, 2, 1)]
+
+    assert said(Count("a", max=1, per="id"), run) == [
+        ("violated", "a was called 2 times for id 1, expected at most 1")
+    ]
+    assert said(Count("a", max=2, per="id"), run) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "run", "state"),
+    [
+        (Count("a", max=1), "aa", "violated"),
+        (Count("a", max=1), "a", "insufficient"),
+        (Count("a", min=1), "a", None),
+        (Count("a", min=2), "a", "insufficient"),
+    ],
+)
+def test_too_many_is_seen_and_the_rest_needs_all(
+    said: Callable[..., Any],
+    call: Any,
+    gapped: Callable[..., Trajectory],
+    rule: Count,
+    run: str,
+    state: str | None,
+) -> None:
+    hidden = gapped([call(letter) for letter in run], Gap("missing_steps"))
+
+    assert [s for s, _ in said(rule, hidden)] == ([] if state is None else [state])
+
+
+def test_an_effect_that_nobody_knows_of_is_insufficient(said: Callable[..., Any]) -> None:
+    run = [{"tool": "a", "ok": True}, {"tool": "a"}]
+
+    assert [s for s, _ in said(Count("a", max=1, effects=True), run)] == ["insufficient"]
+    assert [s for s, _ in said(Count("a", min=2, effects=True), run)] == ["insufficient"]
+
+
+def test_hidden_arguments_hide_the_entity(said: Callable[..., Any]) -> None:
+    assert [s for s, _ in said(Count("a", max=1, per="id"), [{"tool": "a"}, {"tool": "a"}])] == [
+        "insufficient"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ({}, "a count needs `min`, `max` or both, or `exactly`"),
+        ({"min": 1, "exactly": 1}, "or `exactly`"),
+        ({"min": 3, "max": 2}, "`min` 3 is more than `max` 2"),
+        ({"max": True}, "`max` must be a whole number"),
+        ({"min": -1}, "`min` must be a whole number from 0"),
+    ],
+)
+def test_wrong_bounds_are_refused(bounds: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Count("a", **bounds)
+
+
+class TestLoops:
+    def test_identical_calls_in_a_row(self, said: Callable[..., Any], call: Any) -> None:
+        assert said(NoLoops(), [call("a", {"x": 1})] * 3) == [
+            ("violated", "step 3 a was called 3 times in a row with the same arguments")
+        ]
+        assert said(NoLoops(), [call("a", {"x": n % 2}) for n in range(5)]) == []
+        assert said(NoLoops(identical=0), [call("a", {"x": 1})] * 5) == []
+
+    def test_cycles(self, said: Callable[..., Any], call: Any) -> None:
+        run = [call("a"), call("b")] * 3
+
+        assert said(NoLoops(), [call("x"), *run]) == [
+            ("violated", "step 7 b completes the cycle a, b for the 3rd time")
+        ]
+        assert said(NoLoops(), run[:-1]) == []
+        assert said(NoLoops(cycles=0), run) == []
+
+    def test_a_cycle_needs_the_same_arguments(self, said: Callable[..., Any], call: Any) -> None:
+        run = [c for n in range(4) for c in (call("a", {"x": n}), call("b"))]
+
+        assert said(NoLoops(), run) == []
+
+    def test_stagnation(self, said: Callable[..., Any], call: Any) -> None:
+        run = [call("a", {"x": n}, "nothing") for n in range(3)]
+
+        assert said(NoLoops(), run) == []
+        assert said(NoLoops(stagnation=3), run) == [
+            ("violated", "step 3 a returned the same result 3 times in a row")
+        ]
+
+    def test_hidden_arguments_decide_only_where_the_tools_repeat(
+        self, said: Callable[..., Any], call: Any
+    ) -> None:
+        blind = {"tool": "a", "result": 1}
+
+        assert [s for s, _ in said(NoLoops(), [blind] * 3)] == ["insufficient"]
+        assert said(NoLoops(), [blind, call("b"), call("c")]) == []
+
+    def test_a_hidden_step_is_no_pass(
+        self, said: Callable[..., Any], call: Any, gapped: Callable[..., Trajectory]
+    ) -> None:
+        assert [s for s, _ in said(NoLoops(), gapped([call("a")], Gap("missing_steps")))] == [
+            "insufficient"
+        ]
+
+    @given(st.text("ab", max_size=12), st.integers(2, 4))
+    def test_every_loop_is_found(self, word: str, times: int) -> None:
+        run = [{"tool": letter, "arguments": {}, "ok": True} for letter in word]
+        blocks = [(i, n) for n in range(1, 7) for i in range(len(word))]
+        loops = any(
+            word[i : i + n] * times == word[i : i + n * times]
+            for i, n in blocks
+            if i + n * times <= len(word)
+        )
+
+        found = NoLoops(identical=times, cycles=times).check(
+            trajectory_of(run, final_text="").batch
+        )
+        assert [r.state for r in found] == ([State.VIOLATED] if loops else [])

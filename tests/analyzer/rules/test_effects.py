@@ -1,0 +1,282 @@
+"""Outcome, effects, continuity, waits, deadline, and how a run ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+import orjson
+import pytest
+
+from trackway_analyzer.model import Gap, Trajectory
+from trackway_analyzer.rules import (
+    Continuity,
+    Deadline,
+    Effects,
+    Outcome,
+    Routed,
+    Sequence,
+    Terminal,
+)
+
+
+def event(name: str, **attributes: Any) -> dict[str, Any]:
+    text = orjson.dumps(attributes).decode()
+    return {
+        "name": f"trackway.{name}",
+        "time": datetime(2026, 1, 5, tzinfo=UTC),
+        "attributes": text,
+    }
+
+
+class TestOutcome:
+    @pytest.mark.parametrize(
+        ("rule", "run", "expected"),
+        [
+            (Outcome(), {"outcome_success": True}, None),
+            (
+                Outcome(),
+                {"outcome_success": False, "outcome_failure_mode": "wrong_order"},
+                ("violated", "outcome: success false (wrong_order), expected true"),
+            ),
+            (Outcome(False), {"outcome_success": False}, None),
+            (
+                Outcome(label="refunded"),
+                {"outcome_success": True, "outcome_label": "escalated"},
+                ("violated", 'outcome: label "escalated", expected "refunded"'),
+            ),
+            (
+                Outcome(where="$.refunds == 1"),
+                {"outcome_success": True, "outcome_state": '{"refunds": 2}'},
+                ("violated", "final state: $.refunds 2, expected 1"),
+            ),
+            (
+                Outcome(),
+                {},
+                ("insufficient", "the outcome of the run was not recorded: nobody judged it"),
+            ),
+            (
+                Outcome(where="$.refunds == 1"),
+                {"outcome_success": True},
+                ("insufficient", "the outcome of the run was not recorded: nobody judged it"),
+            ),
+        ],
+    )
+    def test_the_oracle_decides(
+        self, said: Callable[..., Any], run_of: Any, rule: Outcome, run: Any, expected: Any
+    ) -> None:
+        assert said(rule, run_of([{"tool": "a"}], **run)) == (
+            [] if expected is None else [expected]
+        )
+
+
+class TestEffects:
+    def test_one_operation_takes_effect_once(self, said: Callable[..., Any], call: Any) -> None:
+        def refund(operation: str, **more: Any) -> Any:
+            return call("refund", kind="mutate", operation_id=operation, **more)
+
+        assert said(Effects(), [refund("a"), refund("b"), refund("b", ok=False)]) == []
+        assert said(Effects(), [refund("a"), refund("b"), refund("a")]) == [
+            ("violated", "operation a took effect twice, at steps 1 and 3 refund")
+        ]
+        assert said(Effects("other"), [refund("a"), refund("a")]) == []
+
+    def test_an_attempt_that_may_have_taken_effect(self, said: Callable[..., Any]) -> None:
+        unknown = {"tool": "refund", "kind": "mutate", "operation_id": "a"}
+
+        assert said(Effects(), [unknown, unknown | {"ok": True}]) == [
+            (
+                "insufficient",
+                "no operation was seen to take effect twice,"
+                " but whether step 1 took effect was not recorded",
+            )
+        ]
+        assert said(Effects(), [unknown]) == []
+
+    def test_ids_may_be_demanded(self, said: Callable[..., Any], call: Any) -> None:
+        run = [call("refund", kind="mutate")]
+
+        assert said(Effects(), run) == []
+        assert said(Effects(ids=True), run) == [
+            ("violated", "step 1 refund carries no operation id")
+        ]
+
+    def test_recorded_effects_count_instead_of_the_call(
+        self, said: Callable[..., Any], run_of: Any
+    ) -> None:
+        def step(applied: bool) -> dict[str, Any]:
+            effect = event("effect", operation="refund", operation_id="a", applied=applied)
+            return {"tool": "refund", "kind": "mutate", "events": [effect]}
+
+        assert said(Effects(), run_of([step(True), step(False)])) == []
+        assert [s for s, _ in said(Effects(), run_of([step(True), step(True)]))] == ["violated"]
+
+    def test_an_effect_that_was_not_applied_fulfils_no_step(
+        self, said: Callable[..., Any], run_of: Any
+    ) -> None:
+        replayed = event("effect", operation="refund", applied=False)
+        steps = [{"tool": "find", "kind": "lookup"}, {"tool": "refund", "kind": "mutate"}]
+        again = steps[1] | {"events": [replayed]}
+
+        assert said(Sequence(("find", "refund")), run_of([*steps, again])) == []
+        assert [s for s, _ in said(Sequence(("find", "refund")), run_of([steps[0], again]))] == [
+            "violated"
+        ]
+
+    def test_a_hidden_effect_is_no_pass(
+        self, said: Callable[..., Any], call: Any, gapped: Callable[..., Trajectory]
+    ) -> None:
+        assert said(Effects(), gapped([call("a")], Gap("missing_steps"))) == [
+            (
+                "insufficient",
+                "no operation was seen to take effect twice, but missing_steps may hide an effect",
+            )
+        ]
+
+
+class TestContinuity:
+    def test_what_a_step_needs_it_still_sees(self, said: Callable[..., Any], run_of: Any) -> None:
+        def batch(present: list[str]) -> Any:
+            record = event("continuity", required=["d1", "d2"], present=present)
+            return run_of([{"tool": "a", "events": [record]}])
+
+        assert said(Continuity(), batch(["d1", "d2", "d3"])) == []
+        assert said(Continuity(), batch(["d1"])) == [("violated", "step 1 a no longer saw d2")]
+        assert said(Continuity("d4"), batch(["d1", "d2"])) == [
+            ("violated", "step 1 a no longer saw d4")
+        ]
+
+    def test_without_a_record_nobody_knows(self, said: Callable[..., Any], run_of: Any) -> None:
+        assert said(Continuity(), run_of([{"tool": "a"}])) == [
+            (
+                "insufficient",
+                "no record of continuity: nobody knows which decisions were seen",
+            )
+        ]
+
+
+class TestRouted:
+    FULL: ClassVar = {"owner": "ops", "deadline": "2026-01-06T00:00:00Z", "resume_token": "t"}
+
+    @pytest.mark.parametrize(
+        ("rule", "steps", "expected"),
+        [
+            (Routed(), [[event("wait", **FULL)]], None),
+            (Routed(), [[]], None),
+            (
+                Routed(),
+                [[event("wait", owner="ops")]],
+                "step 1 wait waits without deadline and resume_token",
+            ),
+            (
+                Routed(resumed=True),
+                [[event("wait", **FULL)], [event("resume", resume_token="t")]],
+                None,
+            ),
+            (
+                Routed(resumed=True),
+                [[event("wait", **FULL)], [event("resume", resume_token="u")]],
+                "step 1 wait waits and was never taken up again",
+            ),
+        ],
+    )
+    def test_a_wait_says_who_until_when_and_how(
+        self, said: Callable[..., Any], run_of: Any, rule: Routed, steps: Any, expected: Any
+    ) -> None:
+        batch = run_of([{"operation": "wait", "events": events} for events in steps])
+
+        assert said(rule, batch) == ([] if expected is None else [("violated", expected)])
+
+
+class TestDeadline:
+    @pytest.mark.parametrize(
+        ("end", "deadline", "expected"),
+        [
+            (59, "2026-01-05T10:01:00Z", None),
+            (60, "2026-01-05T10:01:00Z", None),
+            (
+                90,
+                "2026-01-05T11:01:00+01:00",
+                ("violated", "the run ended 30 seconds after its deadline"),
+            ),
+            (None, "2026-01-05T10:01:00Z", ("insufficient", "the end of the run was not recorded")),
+            (60, None, ("insufficient", "the deadline of the run was not recorded")),
+            (60, "soon", ("insufficient", "the deadline of the run was not recorded")),
+        ],
+    )
+    def test_the_end_is_compared_as_a_time(
+        self, said: Callable[..., Any], run_of: Any, end: Any, deadline: Any, expected: Any
+    ) -> None:
+        at = None if end is None else datetime(2026, 1, 5, 10, end // 60, end % 60, tzinfo=UTC)
+        batch = run_of([{"tool": "a"}], end=at, deadline=deadline)
+
+        assert said(Deadline(), batch) == ([] if expected is None else [expected])
+
+
+class TestTerminal:
+    @pytest.mark.parametrize(
+        ("rule", "run", "expected"),
+        [
+            (Terminal("send_email"), ["a", "send_email"], None),
+            (Terminal(["a", "b"]), ["b"], None),
+            (Terminal(category="refund_api"), ["refund_api.create"], None),
+            (
+                Terminal("send_email"),
+                ["send_email", "a"],
+                "the run ended with a, expected send_email",
+            ),
+            (
+                Terminal("x", category="mail"),
+                ["mailer.send"],
+                "the run ended with mailer.send, expected x or the category mail",
+            ),
+            (Terminal("a"), [], "the run ended without any action, expected a"),
+        ],
+    )
+    def test_the_last_executed_tool(
+        self, said: Callable[..., Any], call: Any, rule: Terminal, run: Any, expected: Any
+    ) -> None:
+        found = said(rule, [call(tool) for tool in run])
+
+        assert found == ([] if expected is None else [("violated", expected)])
+
+    def test_a_recorded_final_action_wins(self, said: Callable[..., Any], run_of: Any) -> None:
+        batch = run_of([{"tool": "a"}], final_action="escalate")
+
+        assert said(Terminal("escalate"), batch) == []
+        assert said(Terminal("a"), batch) == [
+            ("violated", "the run ended with escalate, expected a")
+        ]
+
+    def test_all_calls_of_a_last_turn_must_be_right(
+        self, said: Callable[..., Any], call: Any
+    ) -> None:
+        run = [call("a", group=1), call("b", group=1)]
+
+        assert said(Terminal(["a", "b"]), run) == []
+        assert [s for s, _ in said(Terminal("b"), run)] == ["violated"]
+
+    def test_the_final_text_says_so_or_must_not(self, said: Callable[..., Any], call: Any) -> None:
+        run = [call("refund")]
+
+        assert said(Terminal(claimed=True), run, final_text="I refunded it.") == []
+        assert said(Terminal(claimed=True), run, final_text="Hello.") == [
+            ("violated", "the run ended with refund, which the final text does not say")
+        ]
+        assert said(Terminal(claimed=False), run, final_text="I refunded it.") == [
+            ("violated", 'the final text claims refund: "I refunded it", where it must not')
+        ]
+        assert [s for s, _ in said(Terminal(claimed=True), run, final_text=None)] == [
+            "insufficient"
+        ]
+
+    def test_a_gap_after_the_last_call_hides_the_end(
+        self, said: Callable[..., Any], call: Any, gapped: Callable[..., Trajectory]
+    ) -> None:
+        run = [call("a"), call("b"), call("c")]
+
+        assert [s for s, _ in said(Terminal("c"), gapped(run, Gap("missing_steps")))] == [
+            "insufficient"
+        ]
+        assert said(Terminal("c"), gapped(run, Gap("missing_steps", position=0))) == []

@@ -1,0 +1,194 @@
+"""Failures are made up for and admitted, requests executed, results used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import pytest
+
+from trackway_analyzer.model import Gap, Trajectory
+from trackway_analyzer.rules import AdmitsFailure, Executed, Recovered, ResultUsed
+
+FAILED = {"error": "no funds"}
+
+
+class TestRecovered:
+    @pytest.mark.parametrize(
+        ("rule", "run", "holds"),
+        [
+            (Recovered(), "Aa", True),
+            (Recovered(), "A", False),
+            (Recovered(), "Ab", False),
+            (Recovered(), "aA", False),
+            (Recovered("a"), "B", True),
+            (Recovered(by="b"), "Ab", True),
+            (Recovered("a", "b"), "AB", False),
+        ],
+    )
+    def test_a_failed_call_is_made_up_for(
+        self, said: Callable[..., Any], call: Any, rule: Recovered, run: str, holds: bool
+    ) -> None:
+        records = [
+            call(letter.lower(), result="ok" if letter.islower() else FAILED) for letter in run
+        ]
+
+        assert (said(rule, records) == []) is holds
+
+    def test_the_sentence(self, said: Callable[..., Any], call: Any) -> None:
+        assert said(Recovered(by=["b"]), [call("a", result=FAILED)]) == [
+            (
+                "violated",
+                'step 1 a did not take effect: error "no funds";'
+                " no successful a or b came after it",
+            )
+        ]
+
+    def test_a_call_of_the_same_turn_makes_up_for_nothing(
+        self, said: Callable[..., Any], call: Any
+    ) -> None:
+        run = [call("a", result=FAILED, group=1), call("a", group=1)]
+
+        assert [s for s, _ in said(Recovered(), run)] == ["violated"]
+
+    def test_a_hidden_call_may_have(
+        self, said: Callable[..., Any], call: Any, gapped: Callable[..., Trajectory]
+    ) -> None:
+        run = [call("a", result=FAILED), call("b")]
+
+        assert [s for s, _ in said(Recovered(), gapped(run, Gap("missing_steps")))] == [
+            "insufficient"
+        ]
+
+
+class TestExecuted:
+    MODEL: ClassVar = {"operation": "llm", "output": "[]"}
+
+    def test_a_request_that_nobody_ran(self, said: Callable[..., Any], run_of: Any) -> None:
+        batch = run_of(
+            [self.MODEL, {"tool": "refund", "executed": False}],
+            final_text="Your refund is on its way.",
+        )
+
+        assert said(Executed(), batch) == [
+            (
+                "violated",
+                "step 2 refund was asked for and never executed,"
+                ' but the final text claims it: "Your refund is on its way"',
+            )
+        ]
+        assert said(Executed("other"), batch) == []
+
+    @pytest.mark.parametrize(
+        ("steps", "holds"),
+        [
+            ([{"operation": "llm", "output": "[]"}, {"tool": "a"}], True),
+            ([{"tool": "a", "requested": True}], True),
+            ([{"tool": "a"}], False),
+            ([{"operation": "llm"}, {"tool": "a"}], False),
+        ],
+    )
+    def test_without_recorded_requests_nobody_knows(
+        self, said: Callable[..., Any], run_of: Any, steps: Any, holds: bool
+    ) -> None:
+        found = said(Executed(), run_of(steps))
+
+        message = "what the model asked for was not recorded"
+        assert found == ([] if holds else [("insufficient", message)])
+
+
+class TestAdmitsFailure:
+    CLAIM = "Done! Your refund is on its way."
+
+    @pytest.mark.parametrize(
+        ("run", "text", "holds"),
+        [
+            ([("refund", FAILED)], "The refund failed, sorry.", True),
+            ([("refund", FAILED)], "Your refund is on its way.", False),
+            ([("refund", FAILED), ("refund", "ok")], "Your refund is on its way.", True),
+            ([("get_refund", FAILED)], "Your refund is on its way.", True),
+            ([("send_email", FAILED)], "Your refund is on its way.", True),
+        ],
+    )
+    def test_what_only_failed_is_not_claimed(
+        self, said: Callable[..., Any], call: Any, run: Any, text: str, holds: bool
+    ) -> None:
+        records = [call(tool, result=result) for tool, result in run]
+
+        assert (said(AdmitsFailure(), records, final_text=text) == []) is holds
+
+    def test_the_sentence(self, said: Callable[..., Any], call: Any) -> None:
+        assert said(AdmitsFailure(), [call("refund", result=FAILED)], final_text=self.CLAIM) == [
+            (
+                "violated",
+                'step 1 refund did not take effect: error "no funds",'
+                ' but the final text claims it: "Your refund is on its way"',
+            )
+        ]
+
+    def test_hidden_evidence(
+        self, said: Callable[..., Any], call: Any, gapped: Callable[..., Trajectory]
+    ) -> None:
+        failed = [call("refund", result=FAILED)]
+        hidden = gapped(failed, Gap("missing_steps"), final_text=self.CLAIM)
+
+        assert [s for s, _ in said(AdmitsFailure(), hidden)] == ["insufficient"]
+        assert [s for s, _ in said(AdmitsFailure(), failed, final_text=None)] == ["insufficient"]
+        assert said(AdmitsFailure(), [call("refund")], final_text=None) == []
+        unknown = [{"tool": "refund"}]
+        assert [s for s, _ in said(AdmitsFailure(), unknown, final_text=self.CLAIM)] == [
+            "insufficient"
+        ]
+
+
+class TestResultUsed:
+    FOUND: ClassVar = {"id": "A123", "total": 840, "small": 5, "word": "blue"}
+
+    @pytest.mark.parametrize(
+        ("later", "text", "holds"),
+        [
+            ({"order": "A123"}, "", True),
+            ({"amount": 840.0}, "", True),
+            ({"note": "for a123!"}, "", True),
+            ({"order": "A1234", "n": 5, "colour": "blue"}, "", False),
+            ({}, "Your order A123 is here.", True),
+        ],
+    )
+    def test_something_telling_comes_up_again(
+        self, said: Callable[..., Any], call: Any, later: Any, text: str, holds: bool
+    ) -> None:
+        run = [call("find", result=self.FOUND), call("use", later)]
+
+        expected = (
+            "step 1 find: nothing of its result was used by a later call or in the final text"
+        )
+        found = said(ResultUsed("find"), run, final_text=text)
+        assert found == ([] if holds else [("violated", expected)])
+
+    def test_a_path_and_a_tool(self, said: Callable[..., Any], call: Any) -> None:
+        run = [call("find", result=self.FOUND), call("use", {"c": "blue"}), call("mail")]
+
+        assert said(ResultUsed("find", "word", "use"), run) == []
+        assert said(ResultUsed("find", "word", "mail"), run) == [
+            ("violated", "step 1 find: word of its result was not used by mail")
+        ]
+
+    def test_results_without_anything_telling_and_failures_need_no_use(
+        self, said: Callable[..., Any], call: Any
+    ) -> None:
+        assert said(ResultUsed("find"), [call("find", result="fine")]) == []
+        assert said(ResultUsed("find"), [call("find", result={"error": "A123"})]) == []
+
+    def test_hidden_evidence(
+        self, said: Callable[..., Any], call: Any, gapped: Callable[..., Trajectory]
+    ) -> None:
+        find = call("find", result=self.FOUND)
+        blind: dict[str, Any] = {"tool": "use", "ok": True}
+
+        assert [s for s, _ in said(ResultUsed("find"), [find, blind])] == ["insufficient"]
+        assert [s for s, _ in said(ResultUsed("find"), [find], final_text=None)] == ["insufficient"]
+        assert [s for s, _ in said(ResultUsed("find"), [{"tool": "find", "ok": True}])] == [
+            "insufficient"
+        ]
+        hidden = gapped([find, call("use")], Gap("missing_steps"), final_text="")
+        assert [s for s, _ in said(ResultUsed("find"), hidden)] == ["insufficient"]
