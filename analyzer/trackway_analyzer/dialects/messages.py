@@ -172,7 +172,7 @@ def _walk(value: JsonValue, role: str, depth: int) -> Iterator[_Read]:
     if depth > _MAX_NESTING:
         return
     if isinstance(value, dict):
-        yield from map(_rendered, _of_object(value, role, depth))
+        yield from _of_object(value, role, depth)
     elif isinstance(value, list):
         for item in value:
             if isinstance(item, dict):
@@ -191,10 +191,10 @@ def _known(item: dict[str, Any], role: str, depth: int) -> Iterable[_Read]:
     try:
         key = (role, orjson.dumps(item))
     except TypeError:
-        return map(_rendered, _of_object(item, role, depth))
+        return _of_object(item, role, depth)
     found = _KNOWN.get(key)
     if found is None:
-        found = tuple(map(_rendered, _of_object(item, role, depth)))
+        found = tuple(_of_object(item, role, depth))
         if len(key[1]) <= _MAX_KEY:
             if len(_KNOWN) >= _MAX_KNOWN:
                 _KNOWN.clear()
@@ -202,21 +202,21 @@ def _known(item: dict[str, Any], role: str, depth: int) -> Iterable[_Read]:
     return found
 
 
-def _of_object(value: dict[str, Any], role: str, depth: int) -> Iterator[Message]:
+def _of_object(value: dict[str, Any], role: str, depth: int) -> Iterator[_Read]:
     message = read_message(value, role)
     if message is not None:
-        yield message
+        yield _rendered(message)
         return
     instruction = value.get("system") or _down(value, "config", "system_instruction")
     if isinstance(instruction, str) and instruction:
-        yield assembled("system", [text_part(instruction)])
+        yield _rendered(assembled("system", [text_part(instruction)]))
     if isinstance(value.get("prompt"), str):
-        yield assembled(role, list(parts_of([value["prompt"]])))
+        yield _rendered(assembled(role, list(parts_of([value["prompt"]]))))
         return
     for name in _LISTS:
         inner = value.get(name)
         if isinstance(inner, list | dict):
-            yield from (Message(read.role, read.parts) for read in _walk(inner, role, depth + 1))
+            yield from _walk(inner, role, depth + 1)
             return
 
 

@@ -6,6 +6,7 @@ Each function returns a function of the span, to be named in a dialect's table o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from trackway_analyzer.dialects.values import json_of
@@ -30,13 +31,33 @@ def numbered(prefix: str) -> Look:
     skip = len(start)
 
     def look(span: RawSpan) -> JsonValue:
-        found: dict[str, Any] = {}
+        groups: dict[str, list[tuple[str, JsonValue]]] = {}
         for key, value in span.attributes.items():
             if key.startswith(start):
-                _insert(found, key[skip:].split("."), value)
-        return _nested(found) if found else None
+                index, _, rest = key[skip:].partition(".")
+                groups.setdefault(index, []).append((rest, value))
+        return _listed({index: _item(tuple(group)) for index, group in groups.items()}) or None
 
     return look
+
+
+def _item(pairs: tuple[tuple[str, JsonValue], ...]) -> JsonValue:
+    """Return one item of a flattened list; most come again with the next turn."""
+    # Texts alone: 1 and True are one key of a cache, and lists are none.
+    texts = all(value.__class__ is str for _, value in pairs)
+    return _known_item(pairs) if texts else _unflattened(pairs)
+
+
+def _unflattened(pairs: tuple[tuple[str, JsonValue], ...]) -> JsonValue:
+    tree: dict[str, Any] = {}
+    for path, value in pairs:
+        if not path:
+            return value
+        _insert(tree, path.split("."), value)
+    return _nested(tree)
+
+
+_known_item = lru_cache(maxsize=2048)(_unflattened)
 
 
 _MAX_PATH: Final = 16
@@ -53,7 +74,11 @@ def _insert(tree: dict[str, Any], path: list[str], value: JsonValue) -> None:
 
 
 def _nested(tree: dict[str, Any]) -> JsonValue:
-    values = {name: _nested(v) if isinstance(v, dict) else v for name, v in tree.items()}
+    return _listed({name: _nested(v) if isinstance(v, dict) else v for name, v in tree.items()})
+
+
+def _listed(values: dict[str, JsonValue]) -> JsonValue:
+    """Return a list where every name is a number, in the order of the numbers."""
     if values and all(name.isdecimal() and len(name) < 10 for name in values):
         return [values[name] for name in sorted(values, key=int)]
     return values
