@@ -1,8 +1,9 @@
 """Nothing that had ended is lost when a process goes.
 
 1. At interpreter exit what waits is delivered and the targets are closed, within the timeout.
-2. On SIGTERM, where the program left it at its default, the same, and then the default again. A
-   handler of the program's own stays: whoever handles the signal exits in an orderly way.
+2. On SIGTERM, where the program left it at its default, the same, and then the default. Ours stands
+   in wherever the default is set, so in the forked workers of servers too. A handler of the
+   program's own stays: whoever handles the signal exits in an orderly way.
 3. A child of `multiprocessing` leaves without running exit handlers: there it happens in the
    finalizers that `multiprocessing` does run.
 4. A child of `os.fork` keeps recording; what the parent had not sent yet stays the parent's.
@@ -11,6 +12,7 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import multiprocessing
 import multiprocessing.util
 import os
@@ -53,13 +55,30 @@ def _register_finalizer(_: Any) -> None:
 
 
 def _handle_sigterm() -> None:
+    if not hasattr(signal.signal, "original"):
+        signal.signal = _standing_in_for_default(signal.signal)
     if threading.current_thread() is not threading.main_thread():
         return
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminate)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _standing_in_for_default(set_handler: Callable[..., Any]) -> Callable[..., Any]:
+    """Servers reset SIGTERM to its default in their forked workers: there, too, ours stands in."""
+
+    @functools.wraps(set_handler)
+    def set_handler_or_ours(number: int, handler: Any) -> Any:
+        if number != signal.SIGTERM:
+            return set_handler(number, handler)
+        before = set_handler(number, _terminate if handler == signal.SIG_DFL else handler)
+        return signal.SIG_DFL if before is _terminate else before
+
+    set_handler_or_ours.original = set_handler  # type: ignore[attr-defined]
+    return set_handler_or_ours
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
     _close()
-    signal.signal(number, signal.SIG_DFL)
+    set_handler = getattr(signal.signal, "original", signal.signal)
+    set_handler(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

@@ -268,3 +268,37 @@ os._exit(0)
 """
     assert program.run(body, options="{'flush_at_run_end': True}") == 0
     assert program.counts == {"execute_tool work": 1, "run t": 1}
+
+
+def test_sigterm_after_the_default_was_set_again(program: Program) -> None:
+    body = """
+before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+assert before is signal.SIG_DFL
+assert signal.signal(signal.SIGTERM, lambda *_: None) is signal.SIG_DFL
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+work()
+os.kill(os.getpid(), signal.SIGTERM)
+time.sleep(60)
+"""
+    assert program.run(body) == -15, program.errors
+    assert program.counts == {"execute_tool work": 1}
+
+
+def test_a_child_that_is_terminated(program: Program) -> None:
+    body = """
+def endless(ready):
+    work()
+    ready.set()
+    time.sleep(60)
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    ready = context.Event()
+    child = context.Process(target=endless, args=(ready,))
+    child.start()
+    ready.wait(30)
+    child.terminate()
+    child.join()
+    assert child.exitcode == -15
+"""
+    assert program.run(body) == 0, program.errors
+    assert program.counts == {"execute_tool work": 1}
