@@ -124,10 +124,10 @@ class _Walk(Leaves):
         large: list[tuple[str, Any]] = []
         for key, member in entries:
             plain = key if type(key) is str else self.value(key, depth + 1)
-            name = self.key(plain if isinstance(plain, str) else json_text(plain))
-            if name in result:
-                taken[name] = taken.get(name, 1) + 1
-                name = f"{name} ({taken[name]})"
+            name = base = self.key(plain if isinstance(plain, str) else json_text(plain))
+            while name in result:
+                taken[base] = taken.get(base, 1) + 1
+                name = f"{base} ({taken[base]})"
             if self.denied(name, member):
                 result[name] = KEY_NAME_MARKER
             elif _is_scalar(type(member)):
@@ -145,7 +145,8 @@ class _Walk(Leaves):
             self.cut = True
         if parts.count > len(entries):
             self.cut = True
-            result[ELLIPSIS] = keys_marker(parts.count - len(entries))
+            result.pop(ELLIPSIS, None)
+            result[ELLIPSIS] = keys_marker(parts.count - len(result))
         return result
 
     def affordable(self, pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:

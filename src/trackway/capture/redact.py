@@ -44,6 +44,7 @@ CARD_MARKER: Final = "[redacted:card]"
 HOOK_FAILED_MARKER: Final = "[redacted:hook_failed]"
 _ASSIGNMENTS: Final = 16
 _CUSTOM: Final = 32
+_PASSES: Final = 4
 _SHORTEST_KEY: Final = 13
 """No secret but an assignment is shorter."""
 _SAFE_KEYS_KEPT: Final = 8192
@@ -102,7 +103,14 @@ class Redactor:
         """Do what `text` does, for the families that `suspects` found."""
         if not suspects:
             return text, False
-        result = self._without_built_in(text, suspects)
+        result = text
+        for _ in range(_PASSES):
+            before = result
+            result = self._without_built_in(result, suspects)
+            if result == before:
+                break
+            # Where a secret was, its neighbour may show: a card number behind a key, say.
+            suspects = suspects & _CUSTOM | self.built_in_suspects(result)
         if suspects & _CUSTOM:
             result = self._without_custom(result)
         return result, result != text

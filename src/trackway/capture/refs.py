@@ -7,7 +7,8 @@
    end of a path gives one reference an element; an object gives its canonical JSON. None, booleans
    and empty strings name nothing.
 3. A reference is `type:id`; without a type it is `:id`, so that the first colon always ends the
-   type, whatever the id holds. References come in order, each once, at most 1,000.
+   type, whatever the id holds. References come in order, each once, at most 1,000, from at
+   most 4,000 members looked at; an id of more than 4,096 characters is cut.
 4. What stands under a denied key is no reference: it would show what must not be recorded.
 """
 
@@ -32,7 +33,7 @@ Step: TypeAlias = str | int | None
 """A name, an index, or None for every element."""
 
 MOST_REFS: Final = 1000
-_MOST_VISITED: Final = 10_000
+_MOST_VISITED: Final = 4_000
 _LONGEST_JSON: Final = 1 << 20
 _LONGEST_ID: Final = 512
 _STEP: Final = re.compile(
@@ -116,8 +117,9 @@ def _ids(
         return []
     if not strict and type(value) is str:
         value = _read_json(value)
-    visited = islice(_at(value, steps, strict), _MOST_VISITED)
-    ids = (text for item in visited for text in _texts(item))
+    # One budget for all levels: lists in lists would multiply.
+    budget = iter(range(_MOST_VISITED))
+    ids = (text for item in _at(value, steps, strict, budget) for text in _texts(item, budget))
     return list(islice(dict.fromkeys(ids), MOST_REFS))
 
 
@@ -130,25 +132,29 @@ def _read_json(text: str) -> object:
         return text
 
 
-def _at(value: Any, steps: tuple[Step, ...], strict: bool) -> Iterator[Any]:
+def _at(value: Any, steps: tuple[Step, ...], strict: bool, budget: Iterator[int]) -> Iterator[Any]:
     """Yield what stands at a path; user code does not run (`convert.py`)."""
     if not steps:
         yield value
         return
-    parts = _parts(value)
     step, rest = steps[0], steps[1:]
+    if type(value) is dict and isinstance(step, str):
+        if step in value:
+            yield from _at(value[step], rest, strict, budget)
+        return
+    parts = _parts(value)
     if isinstance(parts, Members):
-        for key, member in islice(parts.pairs, _MOST_VISITED):
+        for _, (key, member) in zip(budget, parts.pairs, strict=False):
             if step is None or (type(key) is str and key == step):
-                yield from _at(member, rest, strict)
+                yield from _at(member, rest, strict, budget)
     elif isinstance(parts, Elements):
         if isinstance(step, str):
             if strict:
                 return
             rest = steps
-        for place, item in enumerate(islice(parts.items, _MOST_VISITED)):
+        for _, (place, item) in zip(budget, enumerate(parts.items), strict=False):
             if type(step) is not int or place == step or place - parts.count == step:
-                yield from _at(item, rest, strict)
+                yield from _at(item, rest, strict, budget)
 
 
 def _parts(value: Any) -> Any:
@@ -160,13 +166,17 @@ def _parts(value: Any) -> Any:
     return parts
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: Any, budget: Iterator[int]) -> Iterator[str]:
+    """Yield the ids that stand at the end of a path: one, or those of a list."""
     parts = value if type(value) is str else _parts(value)
     if isinstance(parts, Elements):
-        for item in islice(parts.items, MOST_REFS):
-            yield from _texts(item) if not isinstance(_parts(item), Elements) else ()
-        return
-    plain = tree_of(value, _ID_LIMITS, None, frozenset()).root
-    if plain is None or isinstance(plain, bool) or plain == "":
-        return
-    yield encodable(plain) if isinstance(plain, str) else json_text(plain)
+        for _, item in zip(budget, parts.items, strict=False):
+            if not isinstance(_parts(item), Elements):
+                yield from _texts(item, budget)
+    elif type(value) is str and len(value) <= _LONGEST_ID:
+        if value:
+            yield encodable(value)
+    else:
+        plain = tree_of(value, _ID_LIMITS, None, frozenset()).root
+        if plain is not None and not isinstance(plain, bool) and plain != "":
+            yield plain if isinstance(plain, str) else json_text(plain)

@@ -77,6 +77,10 @@ def test_references_are_bounded() -> None:
     (ref,) = entity_refs({"id": "x" * 100_000}, "id", "order")
     assert len(ref) < 5000
     assert entity_refs([[{"id": 1}] * 10_000] * 10_000, "id", "order") == ("order:1",)
+    many_without: list[Any] = []
+    for _ in range(20):
+        many_without = [many_without] * 10_000
+    assert entity_refs(many_without, "id", "order") == ()
 
 
 @pytest.mark.parametrize("path", ["", "a[", "a..b", "a[x]"])
