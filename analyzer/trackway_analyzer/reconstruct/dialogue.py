@@ -4,7 +4,7 @@
 2. The next inputs repeat the dialogue. A call in them that is known already, by its id, else by
    name and arguments (some histories bear other ids), is no second one. Where it occurs several
    times, the last occurrence in the input is the last known call, so that a shortened history does
-   no harm.
+   no harm; what the agent's first input tells from before the user's last word is earlier still.
 3. A call that only the history knows was made by a turn whose output nobody recorded. It counts if
    it stands after the last thing that a user said: what is before belongs to earlier runs.
 4. An answer goes to the call before it with its id; without an id, to the first open call of its
@@ -67,6 +67,8 @@ class Dialogue:
         self._learned = 0
         self._news: dict[str | None, int] = {}
         self._groups = 0
+        self._earlier: dict[int, Counter[Hashable]] = {}
+        """By agent: what its first input tells from before the last word of the user."""
 
     def hear(self, model: Model, items: Sequence[Item], silent: int) -> None:
         """Take in a model step's input; `silent` is the step before it if its output is missing."""
@@ -74,6 +76,11 @@ class Dialogue:
         requests = [item for item in items if isinstance(item, Request)]
         known = self._recognised(requests, model.scope)
         said = _last_user_text(items)
+        if items and model.scope not in self._earlier:
+            before = sum(isinstance(item, Request) for item in items[: max(said, 0)])
+            fresh = [r for r, call in zip(requests[:before], known, strict=False) if call is None]
+            keys = [key for wanted in _keys(fresh, model.scope) for key in wanted]
+            self._earlier[model.scope] = Counter(keys)
         told: dict[str, deque[Call | None]] = defaultdict(deque)
         unnamed: dict[str | None, deque[Call]] = defaultdict(deque)
         group, place = NONE, 0
@@ -114,12 +121,9 @@ class Dialogue:
         """Return for each request of a history the call that it repeats, None if it is news."""
         found: list[Call | None] = [None] * len(requests)
         taken: set[int] = set()
-        by_id = [request.id for request in requests]
-        # Without ids a history may come from another agent; with other ids it is one's own.
-        by_content = [
-            (None if request.id is None else scope, *_content_of(request)) for request in requests
-        ]
-        for known, wanted in ((self._by_id, by_id), (self._by_content, by_content)):
+        earlier = self._earlier.get(scope, Counter())
+        indexes = (self._by_id, self._by_content)
+        for known, wanted in zip(indexes, _keys(requests, scope), strict=True):
             keys = [key if call is None else None for key, call in zip(wanted, found, strict=True)]
             counts, seen = Counter(keys), Counter[Hashable]()
             open_calls = {
@@ -131,9 +135,10 @@ class Dialogue:
                 if key is None:
                     continue
                 calls = open_calls[key]
-                nth = seen[key] + max(0, len(calls) - counts[key])
+                more = counts[key] - len(calls)
+                nth = seen[key] - (min(more, earlier[key]) if more > 0 else more)
                 seen[key] += 1
-                if nth < len(calls):
+                if 0 <= nth < len(calls):
                     found[place] = calls[nth]
                     taken.add(id(calls[nth]))
         return deque(found)
@@ -180,6 +185,15 @@ class Dialogue:
                 call = waiting.popleft()
         if call is not None and call.answer is None:
             call.answer, call.reader = answer, model.entry
+
+
+def _keys(requests: Sequence[Request], scope: int) -> tuple[list[Hashable], list[Hashable]]:
+    """Return what the requests of a history are recognised by: ids, and contents."""
+    # Without ids a history may come from another agent; with other ids it is one's own.
+    contents: list[Hashable] = [
+        (None if request.id is None else scope, *_content_of(request)) for request in requests
+    ]
+    return [request.id for request in requests], contents
 
 
 def _content_of(request: Request) -> tuple[str | None, bytes | None]:

@@ -344,3 +344,16 @@ def test_two_agents_with_one_request_do_not_share_a_lost_turn():
     told = [user("go"), asked(call("lookup", {"id": 7}, "c-right")), answered("c-right", "mine")]
     record.model(right, told=told, says="done")
     assert [step.result for step in record.run().tool_steps] == ["for left", "mine"]
+
+
+def test_an_id_that_an_earlier_run_used_too_is_not_told_twice():
+    record = Recording()
+    old, new = call("lookup", {"id": 1}, "same"), call("lookup", {"id": 2}, "same")
+    history = [user("one"), asked(old), answered("same", "old"), said("1."), user("two")]
+    agent = record.agent("support")
+    record.model(agent, told=history, asks=[new])
+    record.tool("lookup", {"id": 2}, "new", agent, call_id="same")
+    record.model(agent, told=[*history, asked(new), answered("same", "new")], says="2.")
+    run = record.run()
+    assert outline(run) == ["llm", "lookup", "llm"]
+    assert run.tool_steps[0].synthesised is False
