@@ -1,0 +1,56 @@
+"""Recorded spans, kept in memory for a test."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from trackway.configure import configure
+
+
+class MemorySpans:
+    """The spans that ended, in the order of their ends."""
+
+    def __init__(self) -> None:
+        self._exporter = InMemorySpanExporter()
+
+    def configure(self, **arguments: Any) -> None:
+        """Record into this memory from here on; takes the arguments of `trackway.configure`."""
+        self._exporter = InMemorySpanExporter()
+        configure(export=SimpleSpanProcessor(self._exporter), **arguments)
+
+    @property
+    def all(self) -> list[ReadableSpan]:
+        """Every span so far."""
+        return list(self._exporter.get_finished_spans())
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the spans so far."""
+        return [span.name for span in self.all]
+
+    def named(self, name: str) -> list[ReadableSpan]:
+        """Return the spans of this name."""
+        return [span for span in self.all if span.name == name]
+
+    def one(self, name: str) -> ReadableSpan:
+        """Return the only span of this name; AssertionError where there is none or another."""
+        found = self.named(name)
+        assert len(found) == 1, f"expected one span {name!r}, found {len(found)} among {self.names}"
+        return found[0]
+
+    def tool(self, name: str) -> ReadableSpan:
+        """Return the only call of this tool."""
+        return self.one(f"execute_tool {name}")
+
+    def value(self, span: ReadableSpan, key: str) -> Any:
+        """Return an attribute that holds JSON, decoded; KeyError where it is not recorded."""
+        return json.loads(str((span.attributes or {})[key]))
+
+    def clear(self) -> None:
+        """Forget the spans so far."""
+        self._exporter.clear()
