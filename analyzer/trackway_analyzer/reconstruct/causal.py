@@ -44,22 +44,24 @@ def sorted_by_cause(entries: Sequence[int], causes: Iterable[tuple[int, int]]) -
 
 
 def causal_order(said: Mapping[int, tuple[list[Item], list[Item] | None]]) -> list[int]:
-    """Order model steps so that one whose input tells of a call follows the one that asked."""
+    """Order model steps so that one whose input tells of a call follows the one that asked.
+
+    An id tells that only if one step alone asked with it and was not told of it before: some models
+    and earlier runs of the conversation use ids again.
+    """
     entries = list(said)
     asked = Counter(request.id for _, output in said.values() for request in _requests(output))
-    place = {entry: number for number, entry in enumerate(entries)}
+    told = {
+        entry: {request.id for request in _requests(items)} for entry, (items, _) in said.items()
+    }
     asker = {
         request.id: entry
         for entry, (_, output) in said.items()
         for request in _requests(output)
-        if request.id is not None and asked[request.id] == 1
+        if request.id is not None and asked[request.id] == 1 and request.id not in told[entry]
     }
-    causes = [
-        (asker[request.id], entry)
-        for entry, (told, _) in said.items()
-        for request in _requests(told)
-        if request.id in asker and asker[request.id] != entry
-    ]
+    place = {entry: number for number, entry in enumerate(entries)}
+    causes = [(asker[id], entry) for entry, ids in told.items() for id in ids if id in asker]
     if all(place[cause] < place[effect] for cause, effect in causes):
         return entries
     return sorted_by_cause(entries, causes)

@@ -178,3 +178,18 @@ def test_runs_stand_in_the_order_of_their_starts():
     for number in (2, 3, 1):
         record.tool("x", {}, "done", trace=f"t{number}", at=number * 100)
     assert [run.run_id for run in record.runs()] == ["t1", "t2", "t3"]
+
+
+def test_an_id_of_an_earlier_run_moves_no_model_step():
+    record = Recording()
+    agent = record.agent("support")
+    old, new = call("lookup", {"id": 1}, "same"), call("lookup", {"id": 2}, "same")
+    history = [user("one"), asked(old), answered("same", "old"), user("two")]
+    first = call("policy", {}, "c1")
+    record.model(agent, told=history, asks=[first])
+    record.tool("policy", {}, "fine", agent, call_id="c1")
+    history = [*history, asked(first), answered("c1", "fine")]
+    record.model(agent, told=history, asks=[new])
+    record.tool("lookup", {"id": 2}, "new", agent, call_id="same")
+    record.model(agent, told=[*history, asked(new), answered("same", "new")], says="done")
+    assert outline(record.run()) == ["llm", "policy", "llm", "lookup", "llm"]
