@@ -31,10 +31,11 @@ def test_three():
 
 def test_a_suite_gets_spans_in_memory(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(SUITE)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "trackway.testing.fixtures"]
+    env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "trackway.testing.fixtures"],
-        cwd=tmp_path, env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 0, done.stdout
     assert "3 passed" in done.stdout
     assert list(tmp_path.rglob("*.parquet")) == []
