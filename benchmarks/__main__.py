@@ -34,14 +34,13 @@ def matching(count: int, rounds: int) -> str:
 def main() -> None:
     """Print one section a comparison."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("what", nargs="*", choices=["decorators", "matching"], metavar="WHAT")
+    parser.add_argument("what", nargs="?", choices=["decorators", "matching", "all"], default="all")
     parser.add_argument("--pairs", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
-    wanted = given.what or ["decorators", "matching"]
-    if "decorators" in wanted:
+    if given.what in ("decorators", "all"):
         print(f"## Cost of a decorated call\n\n{decorators(given.rounds)}\n", flush=True)
-    if "matching" in wanted:
+    if given.what in ("matching", "all"):
         print(f"## Matching\n\n{matching(given.pairs, given.rounds)}\n", flush=True)
     print(setting())
 

@@ -113,25 +113,22 @@ def _rows(comparison: Comparison) -> Iterator[Row]:
     """
     aligned = comparison.aligned
     moved = list(moves(aligned.pairs, comparison.reference.calls, comparison.candidate.calls))
-    position = {id(call): i for i, call in enumerate(comparison.reference.calls)}
-    found = [position[id(pair.reference)] for pair in aligned.pairs]
-    in_place = {place for place, _ in common_subsequence(found, sorted(found))}
-    anchors = {id(pair.candidate) for i, pair in enumerate(aligned.pairs) if i in in_place}
-    waiting = list(aligned.missing)
-    paired = {id(pair.candidate): pair for pair in aligned.pairs}
+    pairs = {pair.candidate.number: pair for pair in aligned.pairs}
+    order = [pairs[number].reference.number for number in sorted(pairs)]
+    in_place = {order[place] for place, _ in common_subsequence(order, sorted(order))}
+    waiting = sorted(aligned.missing, key=lambda call: call.number)
     for call in sorted(comparison.candidate.calls, key=lambda call: call.number):
-        pair = paired.get(id(call))
-        if pair is not None and id(call) in anchors:
-            before = position[id(pair.reference)]
-            while waiting and position[id(waiting[0])] < before:
-                yield _missing_row(comparison, waiting.pop(0))
+        pair = pairs.get(call.number)
         if pair is None:
             yield Row(None, call.step, (differences.unexpected(comparison, call),))
-        else:
-            mine = [move for move in moved if move.moved is pair]
-            yield Row(
-                pair.reference.step, call.step, tuple(differences.of_pair(comparison, pair, mine))
-            )
+            continue
+        if pair.reference.number in in_place:
+            while waiting and waiting[0].number < pair.reference.number:
+                yield _missing_row(comparison, waiting.pop(0))
+        mine = [move for move in moved if move.moved is pair]
+        yield Row(
+            pair.reference.step, call.step, tuple(differences.of_pair(comparison, pair, mine))
+        )
     for call in waiting:
         yield _missing_row(comparison, call)
 

@@ -10,12 +10,11 @@ from trackway_analyzer.diff.calls import Call
 from trackway_analyzer.diff.order import Move
 from trackway_analyzer.diff.values import (
     Change,
-    Mentions,
     leaves,
     mentions,
     path_text,
 )
-from trackway_analyzer.model import JsonValue, NotRecorded
+from trackway_analyzer.model import NotRecorded
 from trackway_analyzer.rules.values import ABSENT, shown, shown_apart
 
 _WIDTH = 120
@@ -138,21 +137,15 @@ def _answer(call: Call) -> str:
 
 
 def _source(change: Change, call: Call, run: Sequence[Call]) -> str:
-    """Where the reference's value was first answered, for a value that can tell."""
-    if change.reference is ABSENT:
+    """Where the reference's value was first answered, for a value that can tie two steps."""
+    value = change.reference
+    if value is ABSENT or isinstance(value, (bool, list, dict)):
         return ""
-    wanted = mentions({"id": change.reference})
+    name = next((part for part in reversed(change.at) if isinstance(part, str)), "")
+    wanted = mentions({name: value})
     for earlier in run:
-        result = earlier.step.result
-        if earlier.rank < call.rank and not isinstance(result, NotRecorded):
-            for at, (_, leaf) in leaves(result).items():
-                if _is(wanted, change.reference, leaf):
+        if earlier.rank < call.rank and wanted.shared(earlier.answered):
+            for at, (kind, leaf) in leaves(earlier.step.result).items():
+                if kind != "bool" and leaf == value:
                     return f" (from {earlier.tool} {path_text(at)} at step {earlier.number})"
     return ""
-
-
-def _is(wanted: Mentions, value: JsonValue, leaf: JsonValue) -> bool:
-    telling = bool(wanted.identifiers or wanted.numbers) and not isinstance(
-        value, (bool, list, dict)
-    )
-    return telling and type(leaf) is not bool and leaf == value
