@@ -36,6 +36,7 @@ class Drafts:
     outside: Mask
     calls: Calls
     columns: SpanColumns
+    run_of_row: Ints
     of_row: Ints
     """Entry of each row that is a call or was merged into one; one longer than the rows."""
 
@@ -85,5 +86,6 @@ def drafts_of(columns: SpanColumns, tree: Tree, runs: Runs, calls: Calls, clock:
         outside=runs.outside[rows],
         calls=calls,
         columns=columns,
+        run_of_row=runs.of_row,
         of_row=entry,
     )

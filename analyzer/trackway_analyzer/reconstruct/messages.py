@@ -17,6 +17,8 @@ from trackway_analyzer.model import NOT_RECORDED, JsonValue, NotRecorded
 CALL_MARK: Final = '"tool_call'
 """A text without it holds neither call nor answer."""
 ASSISTANT: Final = frozenset(["assistant", "model", "ai", None])
+_PROVIDER_RAN: Final = frozenset(["server_tool_call", "server_tool_call_response"])
+"""Tools that ran at the model's provider are no calls of the agent; they part its words."""
 _CACHED_LENGTH: Final = 8192
 
 
@@ -89,6 +91,8 @@ def _item(role: Any, part: dict[str, JsonValue]) -> Item | None:
         response = _given(part, "response", "result")
         failed = part.get("is_error") is True or part.get("status") == "error"
         return Answer(_text(part.get("id")), _text(part.get("name")), response, failed)
+    if kind in _PROVIDER_RAN:
+        return Text("provider", "")
     content = part.get("content")
     if kind == "text" and isinstance(content, str):
         return Text(role, content)

@@ -9,8 +9,7 @@
 4. A request that nobody carried out but that was answered has no span of its own: a step is
    synthesised. One that was not answered is kept, not executed. Where the run holds no tool span at
    all, that is a gap too: nobody could have seen the execution.
-   A request whose arguments are what its agent gave back is the agent's structured answer, no
-   call.
+   What `unanswered` finds out stands first.
 5. A call without a request is `requested=False` if its agent's requests are recorded, else unknown.
 6. A model outside the agents asks for itself: tools outside that it asked for are no steps of the
    agent (operation `other`), and nothing is synthesised for it.
@@ -22,7 +21,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, NamedTuple
@@ -37,7 +35,8 @@ from trackway_analyzer.reconstruct.dialogue import Call, Dialogue, Model
 from trackway_analyzer.reconstruct.drafts import Drafts
 from trackway_analyzer.reconstruct.effect import took_effect
 from trackway_analyzer.reconstruct.matching import Match, Tool
-from trackway_analyzer.reconstruct.messages import Messages, quickly_parsed
+from trackway_analyzer.reconstruct.messages import Messages
+from trackway_analyzer.reconstruct.unanswered import settled
 
 _CALL: Final = '"tool_call"'
 _CALL_OR_ANSWER: Final = '"tool_call'
@@ -57,6 +56,8 @@ class Joined:
     """Tool steps that somebody outside the agents asked for."""
     missing: list[tuple[int, Call]] = field(default_factory=list)
     """Run and call of each request without a span."""
+    handed_over: set[int] = field(default_factory=set)
+    """Places in `missing` of requests that another agent took up."""
 
 
 class _Spoken(NamedTuple):
@@ -86,7 +87,7 @@ def join_requests(drafts: Drafts, skewed: Ints, messages: Messages) -> Joined:
             calls = _heard(spoken, messages)
             match = Match.of(calls, own)
         _add(joined, run, calls, own, match, drafts)
-    _drop_structured_answers(joined, drafts)
+    joined.missing, joined.handed_over = settled(joined.missing, drafts)
     return joined
 
 
@@ -227,26 +228,3 @@ def _add(
             call_made = match.call_of.get(tool.entry)
             if call_made is not None and call_made.asked.outside:
                 joined.outside.add(tool.entry)
-
-
-def _drop_structured_answers(joined: Joined, drafts: Drafts) -> None:
-    """Leave out requests whose arguments are what their agent gave back."""
-    scopes = {
-        call.asked.scope
-        for _, call in joined.missing
-        if call.answer is None and call.asked.scope != NONE
-    }
-    if not scopes:
-        return
-    rows = sorted(scopes)
-    outputs = dict(zip(rows, drafts.columns.values("output", rows), strict=True))
-    joined.missing = [(run, call) for run, call in joined.missing if not _is_answer(call, outputs)]
-
-
-def _is_answer(call: Call, outputs: Mapping[int, str | None]) -> bool:
-    output = outputs.get(call.asked.scope)
-    arguments = call.request.arguments
-    if call.answer is not None or output is None or not isinstance(arguments, dict):
-        return False
-    given = quickly_parsed(output)
-    return given == arguments or (len(arguments) == 1 and [given] == list(arguments.values()))

@@ -6,7 +6,7 @@
    that it lacks comes from the answer that the model read, and so does the message of an error.
 3. `ok` is what was declared, else what the result says (`happened`). A model call is ok if it ended
    without an error. A call that was never executed is not ok; where nobody could have seen its
-   execution, unknown.
+   execution, unknown. A handover that another agent took up is ok.
 """
 
 from __future__ import annotations
@@ -75,8 +75,12 @@ def steps_table(entries: Entries, order: Order, joined: Joined, paths: Paths) ->
     raised = layers.any(columns.failed)
     _complete(arrays, entries, order, raised)
     spanless = entries.row[at] == NONE
-    answered = _flags(entries, (e for e, call in entries.call_of.items() if call.answer))[at]
-    arrays["ok"] = _ok(arrays, layers, entries, order, raised, spanless & ~answered)
+    taken_up = [len(entries.drafts) + place for place in joined.handed_over]
+    answered = _flags(entries, (e for e, call in entries.call_of.items() if call.answer))
+    answered[taken_up] = True
+    answered = answered[at]
+    handed = _flags(entries, taken_up)[at]
+    arrays["ok"] = _ok(arrays, layers, entries, order, raised, spanless & ~answered, handed)
     arrays["run"] = pa.array(entries.run[at], pa.int32())
     arrays["position"] = pa.array(order.position[at], pa.int32())
     arrays["group"] = pa.array(order.group[at], pa.int32())
@@ -161,6 +165,7 @@ def _ok(
     order: Order,
     raised: Mask,
     unanswered: Mask,
+    handed_over: Mask,
 ) -> pa.Array:
     at = order.entries
     tool = (entries.operation[at] == TOOL) | (entries.operation[at] == OTHER)
@@ -180,6 +185,7 @@ def _ok(
     said_so = declared.is_valid().to_numpy(zero_copy_only=False)
     verdict[said_so] = declared.fill_null(False).to_numpy(zero_copy_only=False)[said_so]
     seen = entries.run[(entries.operation == TOOL) & (entries.row != NONE)]
+    verdict[handed_over] = YES
     verdict[unanswered] = np.where(np.isin(entries.run[at][unanswered], seen), NO, UNKNOWN)
     return pa.array(verdict == YES, mask=verdict == UNKNOWN)
 

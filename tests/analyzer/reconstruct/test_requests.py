@@ -357,3 +357,24 @@ def test_an_id_that_an_earlier_run_used_too_is_not_told_twice():
     run = record.run()
     assert outline(run) == ["llm", "lookup", "llm"]
     assert run.tool_steps[0].synthesised is False
+
+
+def test_a_handover_that_another_agent_took_up_was_executed():
+    record = Recording()
+    workflow = record.span("workflow", lasts=10_000)
+    triage = record.agent("triage", workflow)
+    record.model(triage, told=[user("go")], asks=[call("transfer_to_billing_desk", {}, "c1")])
+    billing = record.agent("Billing desk", workflow)
+    record.tool("refund", {}, "done", billing)
+    run = record.run()
+    assert outline(run) == ["llm", "transfer_to_billing_desk", "refund"]
+    assert run.gaps == ()
+
+
+def test_a_handover_that_nobody_took_up_was_not():
+    record = Recording()
+    workflow = record.span("workflow", lasts=10_000)
+    record.tool("refund", {}, "done", record.agent("billing", workflow))
+    triage = record.agent("triage", workflow)
+    record.model(triage, told=[user("go")], asks=[call("transfer_to_billing", {}, "c1")])
+    assert outline(record.run()) == ["refund", "llm", "transfer_to_billing-"]

@@ -177,3 +177,15 @@ def test_sequence_counts_and_sources():
     assert found["tools"] == ["lookup", "lookup", "refund"]
     assert (found["tool_calls"], found["retries"], found["spans"]) == (3, 1, 4)
     assert found["sources"] == ["trackway", "otel-genai"]
+
+
+def test_what_a_provider_ran_parts_the_words_around_it():
+    record = Recording()
+    parts = [
+        {"type": "text", "content": "Search first."},
+        {"type": "server_tool_call", "name": "web_search"},
+        {"type": "text", "content": "Found it."},
+    ]
+    output = json.dumps([{"role": "assistant", "parts": parts}])
+    record.span("llm", output=output)
+    assert row(record)["final_text"] == "Found it."
