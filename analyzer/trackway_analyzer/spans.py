@@ -112,6 +112,7 @@ class SpanRows:
         self._spans: list[RawSpan] = []
         self._typed: list[Mapping[str, Any]] = []
         self._attributes: list[str] = []
+        self._versions: list[str] = []
         self.bytes = 0
         """Roughly what the rows weigh: length of their attribute texts."""
 
@@ -121,7 +122,8 @@ class SpanRows:
     def add(self, span: RawSpan, typed: Mapping[str, Any], attributes: Attributes) -> None:
         """Append a span with its typed columns; `attributes`: what is stored beside them."""
         text = compact(attributes)
-        self._spans.append(span)
+        self._versions.append(_version(span))
+        self._spans.append(span._replace(attributes=_WRITTEN))
         self._typed.append(typed)
         self._attributes.append(text)
         self.bytes += len(text)
@@ -139,8 +141,12 @@ class SpanRows:
         columns["attributes"] = self._attributes
         columns["events"] = [list(map(_event_row, span.events)) or None for span in spans]
         columns["links"] = [list(map(_link_row, span.links)) or None for span in spans]
-        columns["schema_version"] = [_version(span) for span in spans]
+        columns["schema_version"] = self._versions
         return table_of(SPAN_SCHEMA, columns, len(spans))
+
+
+_WRITTEN: Final[Attributes] = {}
+"""Stands for attributes whose text was written: they need not be kept twice."""
 
 
 def _version(span: RawSpan) -> str:

@@ -12,7 +12,7 @@ from trackway_analyzer.read.quarantine import Quarantine, Quarantined, quarantin
 from trackway_analyzer.spans import RawSpan, SpanRows
 
 BATCH_ROWS: Final = 16_384
-BATCH_BYTES: Final = 64 * 1024 * 1024
+BATCH_BYTES: Final = 16 * 1024 * 1024
 
 
 class SpanBatch(NamedTuple):
