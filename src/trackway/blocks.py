@@ -2,8 +2,8 @@
 
 1. `run` opens a run with a run span; what starts inside belongs to it. A run within a run is a run
    of its own.
-2. `step` records one step: a tool step of the kind `lookup`, `mutate`, `notify` or `other`, or a
-   `wait`.
+2. `step` records one step: a tool step of the kind `lookup`, `mutate`, `notify` or `other`, a model
+   call, a retrieval or a wait.
 3. Both are sync and async context managers. An exception that leaves the block is recorded and goes
    on unchanged.
 4. A run that is dropped at its head starts no span, and neither does anything inside it.
@@ -25,9 +25,11 @@ from opentelemetry.trace import Link, SpanContext, SpanKind
 from trackway.capture import record_capture_error
 from trackway.decorators import checked_kind
 from trackway.driving import Opened, detach
+from trackway.llm import LlmPlan
 from trackway.plans import Request, StepPlan, ToolPlan
 from trackway.propagation import resumed
 from trackway.recording import Recorder, active, put, put_text
+from trackway.retrieval import RetrieverPlan
 from trackway.run import REQUESTED, Run, new_identity
 from trackway.schema import SCHEMA_VERSION, GenAI, Trackway
 from trackway.spans import NO_RESULT, Live, Plan
@@ -204,6 +206,16 @@ class _WaitPlan(StepPlan):
         return Request(recorder.capture.arguments(arguments))
 
 
+def _step_plan(name: str, kind: str) -> StepPlan:
+    if kind == "llm":
+        return LlmPlan(name, dict)
+    if kind == "retrieval":
+        return RetrieverPlan(name, dict)
+    if kind == "wait":
+        return _WaitPlan(name, dict, {})
+    return ToolPlan(name, dict, kind=checked_kind(kind, "llm", "retrieval", "wait"))
+
+
 @contextmanager
 def requested(call_id: str) -> Iterator[None]:
     """Run a tool for a request of the model: the next tool call inside carries the request's id.
@@ -235,16 +247,13 @@ class Step:
 class step(_Block):
     """Record a block as one step: `with trackway.step("charge", kind="mutate", amount=4) as s: …`.
 
-    kind: `lookup`, `mutate`, `notify` or `other` for a tool step, `wait` for a wait. Further
-    keywords are the step's arguments. `s.result(value)` says what it gave.
+    kind: `lookup`, `mutate`, `notify` or `other` for a tool step; `llm`, `retrieval` or `wait`.
+    Further keywords are the step's arguments: `messages`, `model`, … of a model call, `query` of a
+    retrieval. `s.result(value)` says what it gave. Raises ValueError for another kind.
     """
 
     def __init__(self, name: str, kind: str = "other", **arguments: Any) -> None:
-        self._plan: StepPlan
-        if kind == "wait":
-            self._plan = _WaitPlan(name, dict, {})
-        else:
-            self._plan = ToolPlan(name, dict, kind=checked_kind(kind))
+        self._plan = _step_plan(name, kind)
         self._arguments = arguments
         self._step: Step | None = None
 

@@ -170,12 +170,12 @@ def retriever(name: Any = None, /) -> Any:
     return _dispatch(name, lambda function, named: RetrieverPlan(named, compile_binder(function)))
 
 
-def checked_kind(kind: str) -> StepKind:
-    """Return the step kind, or raise ValueError naming the known ones."""
+def checked_kind(kind: str, *others: str) -> StepKind:
+    """Return the step kind, or raise ValueError naming the known ones and `others`."""
     try:
         return StepKind(kind)
     except ValueError:
-        known = ", ".join(StepKind)
+        known = ", ".join([*StepKind, *others])
         raise ValueError(f"kind must be one of {known}; found {kind!r}") from None
 
 

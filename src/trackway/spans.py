@@ -81,6 +81,7 @@ class Live:
     ) -> Live:
         """Start the span with all of its attributes in one go."""
         self.attributes = attributes
+        self.started = time.perf_counter()
         self.span = self.recorder.tracer.start_span(name, parent, kind, attributes, links)
         values = set_span_in_context(self.span, parent).copy()
         values[PLACE] = self
@@ -138,7 +139,6 @@ class Live:
     def open_stream(self) -> None:
         """Say that the result will come in pieces."""
         if self.collector is None:
-            self.started = time.perf_counter()
             self.collector = self.plan.collector()
 
     def item(self, item: Any) -> None:

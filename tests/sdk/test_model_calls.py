@@ -589,6 +589,18 @@ def test_an_async_stream_is_put_together(recorded: Any, endpoint: Endpoint) -> N
     assert recorded.value(recorded.one("chat"), GenAI.OUTPUT_MESSAGES) == STREAMED
 
 
+def test_the_time_to_the_first_piece_begins_with_the_call(recorded: Any) -> None:
+    begun = threading.Event()
+
+    @trackway.llm
+    def stream() -> Any:
+        begun.wait(0.05)  # what a request takes
+        return iter(["a", "b"])
+
+    assert list(stream()) == ["a", "b"]
+    assert recorded.one("chat").attributes[GenAI.RESPONSE_TIME_TO_FIRST_CHUNK] >= 0.05
+
+
 def test_a_stream_that_is_left_early_keeps_what_came(recorded: Any, endpoint: Endpoint) -> None:
     endpoint.body = OPENAI_STREAM
     create = openai_chat(endpoint.url)

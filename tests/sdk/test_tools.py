@@ -230,8 +230,22 @@ def test_a_wait_is_a_step_of_its_own(recorded: Any) -> None:
     assert [event.name for event in span.events] == ["trackway.wait"]
 
 
+def test_a_model_call_and_a_retrieval_may_be_blocks(recorded: Any) -> None:
+    with trackway.run("t"):
+        with trackway.step("answer", kind="llm", model="gpt-5", messages="hi") as step:
+            step.result("hello")
+        with trackway.step("kb", kind="retrieval", query="refunds") as step:
+            step.result([{"id": "d1"}])
+    model, retrieval = recorded.one("chat gpt-5"), recorded.one("retrieval kb")
+    output = recorded.value(model, GenAI.OUTPUT_MESSAGES)
+    assert output == [{"role": "assistant", "parts": [{"type": "text", "content": "hello"}]}]
+    assert model.attributes[GenAI.REQUEST_MODEL] == "gpt-5"
+    assert retrieval.attributes[GenAI.RETRIEVAL_QUERY] == "refunds"
+    assert [s.attributes[Trackway.STEP_INDEX] for s in (model, retrieval)] == [1, 2]
+
+
 def test_an_unknown_kind_of_step_is_refused() -> None:
-    with pytest.raises(ValueError, match="found 'writes'"):
+    with pytest.raises(ValueError, match="notify, other, llm, retrieval, wait; found 'writes'"):
         trackway.step("charge", kind="writes")
 
 
