@@ -39,8 +39,11 @@ class Speed:
     """Pairs a second of one operation."""
 
     operation: str
-    per_second: float
-    passed: int | None
+    wall: float
+    """Pairs a second of wall time."""
+    cpu: float
+    """Pairs a second of processor time, all threads."""
+    passed: int
     note: str = ""
 
 
@@ -58,38 +61,55 @@ def agentevals(pairs: Sequence[Pair]) -> list[Speed]:
     for mode in MODES:
         evaluate = create_trajectory_match_evaluator(trajectory_match_mode=mode)
         evaluate(outputs=ready[0][0], reference_outputs=ready[0][1])
-        started = time.perf_counter()
+        started = _clocks()
         passed = sum(
             bool(evaluate(outputs=outputs, reference_outputs=reference)["score"])
             for outputs, reference in ready
         )
-        seconds = time.perf_counter() - started
-        found.append(
-            Speed(f"agentevals {mode}", len(pairs) / seconds, passed, "one pass, no loading")
+        wall, cpu = _since(started)
+        speed = Speed(
+            f"agentevals {mode}",
+            len(pairs) / wall,
+            len(pairs) / cpu,
+            passed,
+            "one pass, no loading",
         )
+        found.append(speed)
     return found
+
+
+def _clocks() -> tuple[float, float]:
+    return time.perf_counter(), time.process_time()
+
+
+def _since(started: tuple[float, float]) -> tuple[float, float]:
+    wall, cpu = _clocks()
+    return wall - started[0], cpu - started[1]
 
 
 def trackway(directory: Path, rounds: int = 5) -> list[Speed]:
     """Time loading, reconstruction and matching of all pairs; a figure includes the loading."""
     operations = _operations()
-    times: dict[str, list[float]] = {name: [] for name in operations}
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in operations}
     passed: dict[str, int] = {}
     count = 0
     for number in range(rounds + 1):
-        started = time.perf_counter()
+        started = _clocks()
         candidates, references = _load(directory)
-        loading = time.perf_counter() - started
+        loading = _since(started)
         count = len(candidates)
         for name, make in operations.items():
-            started = time.perf_counter()
+            started = _clocks()
             passed[name] = _passed(candidates, make(References(references)))
+            wall, cpu = _since(started)
             if number:  # the first round warms up
-                times[name].append(loading + time.perf_counter() - started)
-    return [
-        Speed(f"trackway {name}", count / median(seconds), passed[name], f"median of {rounds}")
-        for name, seconds in times.items()
-    ]
+                times[name].append((loading[0] + wall, loading[1] + cpu))
+    note = f"with loading, median of {rounds}"
+    found = []
+    for name, figures in times.items():
+        wall, cpu = (count / median(side) for side in zip(*figures, strict=True))
+        found.append(Speed(f"trackway {name}", wall, cpu, passed[name], note))
+    return found
 
 
 def _load(directory: Path) -> tuple[RunBatch, RunBatch]:

@@ -43,8 +43,10 @@ def decorator_table(costs: Sequence[Cost]) -> str:
 
 def matching_table(speeds: Sequence[Speed]) -> str:
     """Pairs a second, and how many passed."""
-    rows = [(s.operation, f"{s.per_second:,.0f}", f"{s.passed:,}", s.note) for s in speeds]
-    return table(("operation", "pairs a second", "passed", "figure"), rows)
+    rows = [
+        (s.operation, f"{s.cpu:,.0f}", f"{s.wall:,.0f}", f"{s.passed:,}", s.note) for s in speeds
+    ]
+    return table(("operation", "pairs a CPU second", "pairs a second", "passed", "figure"), rows)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
