@@ -89,7 +89,7 @@ def _item(role: Any, part: dict[str, JsonValue]) -> Item | None:
         return Request(_text(part.get("id")), _text(part.get("name")), _given(part, "arguments"))
     if kind == "tool_call_response":
         response = _given(part, "response", "result")
-        failed = part.get("is_error") is True or part.get("status") == "error"
+        failed = part.get("is_error") is True
         return Answer(_text(part.get("id")), _text(part.get("name")), response, failed)
     if kind in _PROVIDER_RAN:
         return Text("provider", "")

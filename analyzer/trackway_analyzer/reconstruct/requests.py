@@ -14,8 +14,8 @@
 6. A model outside the agents asks for itself: tools outside that it asked for are no steps of the
    agent (operation `other`), and nothing is synthesised for it.
 7. The inputs of models repeat the dialogue and are long. They are read only where they can add
-   something: unless they tell of exactly the calls that the outputs asked for, every call has a
-   span with arguments and result, and no clock is skewed.
+   something: unless they tell of exactly the calls that the outputs asked for and mark no error,
+   every call has a span with arguments and result, and no clock is skewed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway_analyzer.reconstruct.causal import causal_order
-from trackway_analyzer.reconstruct.columns import LLM, NONE, TOOL, Ints
+from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, TOOL, Ints
 from trackway_analyzer.reconstruct.dialogue import Call, Dialogue, Model
 from trackway_analyzer.reconstruct.drafts import Drafts
 from trackway_analyzer.reconstruct.effect import took_effect
@@ -40,6 +40,7 @@ from trackway_analyzer.reconstruct.unanswered import settled
 
 _CALL: Final = '"tool_call"'
 _CALL_OR_ANSWER: Final = '"tool_call'
+_ERROR: Final = '"is_error"'
 
 
 @dataclass(slots=True)
@@ -67,6 +68,8 @@ class _Spoken(NamedTuple):
     told: str | None
     calls_told: int
     """How often its input mentions a call."""
+    tells_errors: bool
+    """Whether its input marks an answer as an error."""
     said: str | None
 
 
@@ -103,7 +106,7 @@ def _models(drafts: Drafts) -> dict[int, list[_Spoken]]:
     models = models[heard]
     inputs, outputs = (texts.filter(pa.array(heard)) for texts in (inputs, outputs))
     by_run: dict[int, list[_Spoken]] = defaultdict(list)
-    for run, entry, scope, time, outside, told, count, said in zip(
+    for run, entry, scope, time, outside, told, count, errors, said in zip(
         drafts.run[models].tolist(),
         models.tolist(),
         drafts.scope[models].tolist(),
@@ -111,11 +114,12 @@ def _models(drafts: Drafts) -> dict[int, list[_Spoken]]:
         drafts.outside[models].tolist(),
         inputs.to_pylist(),
         pc.count_substring(inputs, _CALL).fill_null(0).to_pylist(),
+        pc.match_substring(inputs, _ERROR).fill_null(False).to_pylist(),
         outputs.to_pylist(),
         strict=True,
     ):
         model = Model(entry, scope, time, outside)
-        by_run[run].append(_Spoken(model, told, count, said))
+        by_run[run].append(_Spoken(model, told, count, errors, said))
     return by_run
 
 
@@ -161,7 +165,7 @@ def _tools(drafts: Drafts, runs: Ints) -> dict[int, list[Tool]]:
                 time=time,
                 nested=below,
                 took_effect=partial(took_effect, result, kind, raised=raised, declared=ok),
-                complete=arguments is not None and result is not None,
+                complete=arguments is not None and result is not None and not raised,
             )
         )
     return tools
@@ -180,12 +184,22 @@ def _suffices(spoken: list[_Spoken], calls: list[Call], tools: list[Tool]) -> bo
     """Tell whether the models' inputs add nothing to their outputs and to the spans."""
     if any(call.tool is None for call in calls) or not all(tool.complete for tool in tools):
         return False
-    asked = Counter(call.turn for call in calls)
+    asked: dict[int, list[Call]] = defaultdict(list)
+    for call in calls:
+        asked[call.turn].append(call)
     so_far: Counter[int] = Counter()
+    last: dict[int, int] = {}
     for step in spoken:
-        if step.said is None or step.calls_told != so_far[step.model.scope]:
+        scope = step.model.scope
+        if step.said is None or step.tells_errors or step.calls_told != so_far[scope]:
             return False
-        so_far[step.model.scope] += asked[step.model.entry]
+        # A call that seems to start after the model that was told of it: the clocks are wrong.
+        if step.model.time <= last.get(scope, NEVER):
+            return False
+        own = asked.get(step.model.entry, ())
+        so_far[scope] += len(own)
+        times = [call.tool.time for call in own if call.tool is not None]
+        last[scope] = max([last.get(scope, NEVER), *times])
     return True
 
 
