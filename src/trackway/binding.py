@@ -54,7 +54,7 @@ def _compile(parameters: list[inspect.Parameter]) -> Binder:
     positional_only = [p for p in parameters if p.kind is p.POSITIONAL_ONLY]
     spread = sweep = ""
     for index, parameter in enumerate(parameters):
-        local = f"_p{index}" if parameter.kind is parameter.POSITIONAL_ONLY else parameter.name
+        local = parameter.name
         if parameter.kind is parameter.VAR_POSITIONAL:
             heads.append(f"*{local}")
             spread = local
@@ -83,7 +83,7 @@ def _compile(parameters: list[inspect.Parameter]) -> Binder:
         body += f", {sweep!r}: {sweep}" if positional_only else f", **{sweep}"
     lines = [f"def bind({', '.join(heads)}):", f"    {bound} = {{{body.removeprefix(', ')}}}"]
     if spread:
-        lines.append(f"    if {spread}: {bound}[{spread!r}] = list({spread})")
+        lines.append(f"    if {spread}: {bound}[{spread!r}] = [*{spread}]")
     lines.append(f"    return {bound}")
     exec("\n".join(lines), defaults)
     binder: Binder = defaults["bind"]
