@@ -6,9 +6,9 @@
    characters in all are searched, each string counting 320 besides.
 3. Integers beyond 64 bits become strings of digits; NaN and infinities `"NaN"`, `"Infinity"`,
    `"-Infinity"`; a number that may be a card's is redacted as its text would be.
-4. Bytes become type, length and SHA-256. In a base64 `data:` URL of more than 1,024 characters
-   length and SHA-256 of the URL stand in place of the content. Beyond the budget for hashes it is
-   `sha256_ends`, of the first and last 4,096 bytes.
+4. Bytes become type, length and SHA-256; no hash where they are at most 4,096 and hold a secret. In
+   a base64 `data:` URL of more than 1,024 characters length and SHA-256 of the URL stand in place
+   of the content. Beyond the budget for hashes it is `sha256_ends`, of both ends of 4,096 bytes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ _BASE64: Final = ";base64,"
 _MARGIN: Final = 1024
 _SEARCH_COST: Final = 320
 _LONGEST_KEY: Final = 256
-_SEARCHED_BYTES: Final = 65536
+_SEARCHED_BYTES: Final = 4096
+"""Nobody guesses more bytes than these from their hash, whatever secret is in them."""
 _FEWEST_CARD_DIGITS: Final = 10**12
 _LONGEST_DIGITS: Final = 1e16
 """Floats below are written digit by digit, others with an exponent."""
@@ -171,15 +172,11 @@ class Leaves:
         return SECRET_TYPE_MARKER
 
     def blob(self, parts: Blob) -> Json:
-        """Return type, length and hash of bytes; no hash where a secret stands in them."""
-        window = max(0, min(_SEARCHED_BYTES, self.room, parts.length))
-        self.room -= window
-        if window < min(_SEARCHED_BYTES, parts.length):
-            self.cut = True
-            return {"type": parts.kind, "length": parts.length}
+        """Return type, length and hash of bytes; no hash where they are few and hold a secret."""
         redactor = self.redactor
-        if redactor is not None:
-            text = parts.cut(slice(0, window)).decode("latin-1")
+        if redactor is not None and parts.length <= _SEARCHED_BYTES:
+            self.room -= parts.length
+            text = parts.cut(slice(0, parts.length)).decode("latin-1")
             if redactor.search(text, redactor.built_in_suspects(text))[1]:
                 self.redacted = True
                 return {"type": parts.kind, "length": parts.length, "sha256": SECRET_BYTES_MARKER}

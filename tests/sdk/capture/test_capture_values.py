@@ -210,6 +210,12 @@ def test_many_bytes_are_length_and_a_hash_of_both_ends() -> None:
     assert first.text != second.text
 
 
+def test_bytes_together_are_hashed_whole_up_to_the_hash_limit() -> None:
+    written = decoded([bytes(400_000) for _ in range(4)])
+    assert ["sha256" in blob for blob in written] == [True, True, False, False]
+    assert ["sha256_ends" in blob for blob in written] == [False, False, True, True]
+
+
 def test_an_inline_image_is_length_and_hash() -> None:
     url = "data:image/png;base64," + "iVBORw0KGgo" * 1000
     digest = hashlib.sha256(url.encode()).hexdigest()

@@ -193,6 +193,12 @@ def test_nothing_under_a_denied_key_is_no_secret() -> None:
 def test_card_numbers_are_found_in_numbers_too() -> None:
     captured = CAPTURE.value([4111111111111111, 4111111111111111.0, 4111111111111112])
     assert captured.text == '["[redacted:card]","[redacted:card]",4111111111111112]'
+    assert (
+        CAPTURE.value([1.5, 4.264914902937949e16, "sk-"]).text
+        == '[1.5,4.264914902937949e+16,"sk-"]'
+    )
+    careful = Capture(redactor=redactor(hooks=[str]))
+    assert careful.value(4.264914902937949e16).text == "4.264914902937949e+16"
     assert captured.redacted
 
 
