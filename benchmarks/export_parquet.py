@@ -5,9 +5,13 @@
    and bounded on export; *own* ones are skipped, for they were cleaned when they were captured.
 2. The clock runs from the first export to the end of the flush: every span in a complete file, the
    write-ahead spool on. One process on one core, warmed up; a figure is the median of the rounds.
-3. Bytes a span: the files, beside OTLP protobuf compressed with zstd level 3 in messages of 512.
+3. Beside it OTLP protobuf, in messages of 512: the encoding alone, and its bytes under zstd level
+   3. Processor time and bytes are a span's.
 
-`python -m benchmarks.export_parquet [ROUNDS] [SPANS]` prints the table.
+4. The queue: one thread ends spans as fast as it can, or 2,000 a second, while the worker exports.
+   What `on_end` takes is measured call by call.
+
+`python -m benchmarks.export_parquet [ROUNDS] [SPANS]` prints the tables.
 """
 
 from __future__ import annotations
@@ -26,10 +30,11 @@ from typing import Any
 import pyarrow as pa
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from trackway.export import BatchingProcessor
 from trackway.export.parquet import ParquetSpanExporter
 
 BATCH = 512
@@ -123,20 +128,63 @@ def export(spans: Sequence[ReadableSpan]) -> tuple[float, float, int]:
         return seconds, busy, sum(path.stat().st_size for path in Path(folder).rglob("*.parquet"))
 
 
-def otlp_bytes(spans: Sequence[ReadableSpan]) -> float:
-    codec = pa.Codec("zstd", compression_level=3)
-    messages = (
+def otlp(spans: Sequence[ReadableSpan]) -> tuple[float, float]:
+    """Return (processor seconds of encoding alone, bytes compressed)."""
+    busy = time.process_time()
+    messages = [
         encode_spans(spans[first : first + BATCH]).SerializeToString()
         for first in range(0, len(spans), BATCH)
-    )
-    return sum(len(codec.compress(message, asbytes=True)) for message in messages)
+    ]
+    busy = time.process_time() - busy
+    codec = pa.Codec("zstd", compression_level=3)
+    return busy, sum(len(codec.compress(message, asbytes=True)) for message in messages)
+
+
+class Timed(SpanProcessor):
+    """Measures what another processor takes."""
+
+    def __init__(self, inner: SpanProcessor) -> None:
+        self._inner = inner
+        self.delays: list[float] = []
+
+    def on_end(self, span: ReadableSpan) -> None:
+        started = time.perf_counter()
+        self._inner.on_end(span)
+        self.delays.append(time.perf_counter() - started)
+
+
+def queue_delays(count: int, per_second: float | None) -> str:
+    """Record spans and return a row: delays of `on_end` in ms, and how many were dropped."""
+    chance = random.Random(1)
+    attributes = [_step(1 + number % 8, chance) for number in range(1000)]
+    with tempfile.TemporaryDirectory() as folder:
+        processor = BatchingProcessor(ParquetSpanExporter(folder))
+        timed = Timed(processor)
+        provider = TracerProvider(shutdown_on_exit=False)
+        provider.add_span_processor(timed)
+        tracer = provider.get_tracer(SCOPES["own"])
+        due = time.perf_counter()
+        for number in range(count):
+            if per_second is not None:
+                due += 1 / per_second
+                while time.perf_counter() < due:
+                    time.sleep(0.0001)
+            tracer.start_span("step", attributes=attributes[number % 1000]).end()
+        delivered = processor.force_flush()
+        dropped = processor.counts.dropped
+        assert delivered is (dropped == 0)
+        processor.shutdown()
+    delays = sorted(timed.delays)
+    figures = [delays[len(delays) // 2], delays[int(len(delays) * 0.99)], delays[-1]]
+    rate = "saturated" if per_second is None else f"{per_second:,.0f}/s"
+    return f"| {rate} | {' | '.join(f'{1e3 * delay:.3f}' for delay in figures)} | {dropped} |"
 
 
 def main(rounds: int = 5, count: int = 100_000) -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    print("| spans | spans/s | CPU µs/span | B/span | OTLP zstd B/span | peak RSS MB |")
-    print("|---|---|---|---|---|---|")
+    print("| spans | spans/s | CPU µs | OTLP encoding CPU µs | bytes | OTLP zstd bytes | RSS MB |")
+    print("|---|---|---|---|---|---|---|")
     for full in (False, True):
         for owner, scope in SCOPES.items():
             spans = make_spans(count, scope, full=full)
@@ -144,14 +192,19 @@ def main(rounds: int = 5, count: int = 100_000) -> None:
             found = [export(spans) for _ in range(rounds)]
             rate = len(spans) / median(seconds for seconds, _, _ in found)
             cost = median(busy for _, busy, _ in found) / len(spans) * 1e6
-            otlp = otlp_bytes(spans[:20_000]) / len(spans[:20_000])
+            sample = spans[:20_000]
+            encoding, size = (figure / len(sample) for figure in otlp(sample))
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
             name = f"{'full' if full else 'lean'}, {owner}"
             print(
-                f"| {name} | {rate:,.0f} | {cost:.1f} | {found[0][2] / len(spans):.1f} "
-                f"| {otlp:.1f} | {peak} |",
+                f"| {name} | {rate:,.0f} | {cost:.1f} | {encoding * 1e6:.1f} "
+                f"| {found[0][2] / len(spans):.1f} | {size:.1f} | {peak} |",
                 flush=True,
             )
+
+    print("\n| spans ended | on_end p50 ms | p99 ms | max ms | dropped |\n|---|---|---|---|---|")
+    print(queue_delays(count, None), flush=True)
+    print(queue_delays(10_000, 2_000))
 
 
 if __name__ == "__main__":

@@ -209,6 +209,23 @@ def test_a_shutdown_before_a_receiver_that_hangs_leaves_all_to_the_next_process(
         assert stored_names(receiver) == ["a", "b", "c"]
 
 
+def test_what_earlier_processes_left_is_sent_oldest_first(tmp_path: Path) -> None:
+    with Receiver(tmp_path / "unused") as receiver:
+        target = f"otlp+http://127.0.0.1:{receiver.http_port}"
+        ports = {"http_port": receiver.http_port, "grpc_port": receiver.grpc_port}
+    for name in "abc":
+        exporter = OtlpSpanExporter(target, spool=tmp_path / "spool")
+        exporter.export(spans_of(name))
+        exporter.shutdown()
+    with Receiver(tmp_path / "stored", **ports) as receiver:
+        exporter = OtlpSpanExporter(target, spool=tmp_path / "spool")
+        exporter.export(spans_of("d"))
+        assert exporter.force_flush()
+        exporter.shutdown()
+        assert stored_names(receiver) == ["a", "b", "c", "d"]
+    assert (exporter.counts.recovered, exporter.counts.delivered) == (3, 1)
+
+
 @pytest.fixture
 def away(tmp_path: Path) -> Callable[..., OtlpSpanExporter]:
     with Receiver(tmp_path / "unused") as receiver:

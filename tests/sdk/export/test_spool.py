@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import stat
 import subprocess
 import sys
@@ -113,6 +114,22 @@ def test_a_file_that_is_no_spool_yields_nothing(tmp_path: Path) -> None:
     (tmp_path / "x.spool").write_bytes(b"something else altogether")
     (tmp_path / "y.spool").write_bytes(b"")
     assert abandoned(tmp_path) == [[], []]
+
+
+def test_a_frame_that_does_not_fit_leaves_the_segment_as_it_was(tmp_path: Path) -> None:
+    segment = Segment.create(tmp_path)
+    segment.append(b"fits")
+    size = segment.path.stat().st_size
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, before[1]))
+    try:
+        with pytest.raises(OSError):
+            segment.append(b"x" * 1000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert segment.path.stat().st_size == size
+    segment.append(b"fits too")
+    assert frames_of(segment) == [b"fits", b"fits too"]
 
 
 def test_spooled_content_is_its_owners_alone(tmp_path: Path) -> None:

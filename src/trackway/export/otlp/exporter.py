@@ -134,6 +134,7 @@ class OtlpSpanExporter(SpanExporter):
         with self._changed:
             if self._closed:
                 return SpanExportResult.FAILURE
+            self._recover()
             self.counts.ended += len(spans)
             batch = _Batch(list(spans))
             if self._segments or len(self._memory) >= self._memory_batches:
@@ -182,7 +183,8 @@ class OtlpSpanExporter(SpanExporter):
     def _spill(self, batch: _Batch) -> None:
         """Put a new batch at the end of the spool."""
         try:
-            if not self._segments or self._segments[-1].size >= _SEGMENT_BYTES:
+            last = self._segments[-1] if self._segments else None
+            if last is None or last.path in self._inherited or last.size >= _SEGMENT_BYTES:
                 self._segments.append(self._new_segment(batch))
             self._append(self._segments[-1], batch)
         except OSError as error:
@@ -221,6 +223,8 @@ class OtlpSpanExporter(SpanExporter):
             raise
 
     def _recover(self) -> None:
+        if self._recovered:
+            return
         if self._spool is not None:
             abandoned = list(claim_abandoned(self._spool))
             self._inherited = {segment.path for segment in abandoned}
