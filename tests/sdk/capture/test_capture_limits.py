@@ -185,6 +185,20 @@ def test_a_long_text_beside_other_than_plain_values_is_taken_up_to_the_searched_
     assert decoded(captured)["text"].startswith("word word")
 
 
+DAY = datetime.date(2026, 1, 1)
+
+
+def test_members_share_what_may_be_looked_at() -> None:
+    written = decoded(CAPTURE.value({"all": [[DAY]] * 50_000, "few": [DAY, [DAY]]}))
+    assert written["few"] == ["2026-01-01", ["2026-01-01"]]
+    assert written["all"][0] == ["2026-01-01"]
+
+
+def test_what_one_member_does_not_use_is_left_to_the_others() -> None:
+    written = decoded(CAPTURE.value({"few": [DAY], "many": [DAY] * 1_500}))
+    assert written["many"] == ["2026-01-01"] * 1_500
+
+
 def test_limits_that_hold_no_marker_are_refused() -> None:
     with pytest.raises(ValueError, match=r"Limits.value_bytes: expected at least 128, found 64"):
         Limits(value_bytes=64)
