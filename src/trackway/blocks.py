@@ -28,7 +28,7 @@ from trackway.driving import Opened, detach
 from trackway.llm import LlmPlan
 from trackway.plans import Request, StepPlan, ToolPlan
 from trackway.propagation import resumed
-from trackway.recording import Recorder, active, put, put_text
+from trackway.recording import Recorder, active, put, put_text, rfc3339
 from trackway.retrieval import RetrieverPlan
 from trackway.run import REQUESTED, Run, new_identity
 from trackway.schema import SCHEMA_VERSION, GenAI, Trackway
@@ -38,9 +38,6 @@ from trackway.unrecorded import Unrecorded
 
 class _RunPlan(Plan):
     name = "run"
-
-    def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:  # noqa: ARG002
-        return {}
 
 
 _RUN: Final = _RunPlan()
@@ -85,10 +82,10 @@ class run(_Block):
     """Open a run: `with trackway.run("refund", trial=3, seed=7) as run: …`.
 
     task, suite, trial, seed, variant, version and conversation become the identity that every span
-    of the run carries. `deadline` is an RFC 3339 text or an aware datetime, `input` the exact
-    input. `resume_from` takes up a run that waited, from its `carrier()`: the same run id, a new
-    run span, linked to the old one; the clock goes on. Further keywords are the fingerprint: what
-    must match for two runs to be comparable.
+    of the run carries. `deadline` is an RFC 3339 text or a datetime, `input` the exact input.
+    `resume_from` takes up a run that waited, from its `carrier()`: the same run id, a new run span,
+    linked to the old one; the clock goes on. Texts that no `carrier()` made open a new run. Further
+    keywords are the fingerprint: what must match for two runs to be comparable.
     """
 
     def __init__(
@@ -115,7 +112,7 @@ class run(_Block):
             "version": version,
             "conversation": conversation,
         }
-        self._deadline = deadline.isoformat() if isinstance(deadline, datetime) else deadline
+        self._deadline = rfc3339(deadline) if isinstance(deadline, datetime) else deadline
         self._input = input
         self._carrier = resume_from
         self._fingerprint = fingerprint
@@ -126,11 +123,9 @@ class run(_Block):
         if recorder is not None:
             given = _cleaned(given, recorder)
         defaults = {} if recorder is None else recorder.defaults
-        origin = None
-        if self._carrier:
-            opened, origin = resumed(self._carrier, given)
-        else:
-            opened = Run(new_identity(**{**defaults, **given}))
+        earlier = resumed(self._carrier, given) if self._carrier else None
+        fresh = Run(new_identity(**{**defaults, **given})), None
+        opened, origin = fresh if earlier is None else earlier
         self._live = None
         if recorder is not None and (recorder.keep is None or recorder.keep(opened.id)):
             try:

@@ -99,7 +99,9 @@ def configure(
     kept = share(_first(sample, found.sample, 1.0))
     tail = kept < 1 and _first(keep_failed, found.keep_failed, True)
     bounds, redactor = limits or Limits(), _redactor(_first(redact, found.redact, True))
-    targets = _targets(_first(export, found.export, None), found, Cleaner(redactor, bounds))
+    content = _first(capture_content, found.content, True)
+    cleaner = Cleaner(redactor, bounds, content)
+    targets = _targets(_first(export, found.export, None), found, cleaner)
     provider, pipeline = _provider(
         tracer_provider, _first(service_name, found.service_name, None), resource
     )
@@ -109,7 +111,6 @@ def configure(
         "variant": _first(variant, found.variant, None),
     }
     in_baggage = _first(baggage, found.baggage, False)
-    content = _first(capture_content, found.content, True)
     install(
         Recorder(
             tracer=_tracer(provider),

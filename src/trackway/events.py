@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from trackway.capture import Capture, record_capture_error
-from trackway.recording import active, put, put_text
+from trackway.recording import active, put, put_text, rfc3339
 from trackway.run import current_place, current_run
 from trackway.schema import Trackway
 from trackway.spans import NOTHING
@@ -49,7 +49,7 @@ def _name(value: Any, capture: Capture) -> Any:
     if isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, datetime):
-        return value.isoformat()
+        return rfc3339(value)
     return capture.text(value) if isinstance(value, str) else capture.value(value).text
 
 

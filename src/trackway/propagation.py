@@ -21,7 +21,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from opentelemetry import baggage, trace
@@ -74,13 +74,13 @@ def carrier() -> dict[str, str]:
 def carried(texts: Mapping[str, str]) -> Iterator[Run | None]:
     """Work in the place that a carrier names; an empty carrier changes nothing.
 
-    Raises ValueError for a carrier that `carrier()` did not make.
+    One that `carrier()` did not make changes nothing either, and is counted as a capture error.
     """
-    if not texts:
+    context = _W3C.extract(texts, context=get_current())
+    place = _place(texts.get(CARRIER_KEY), context, "carrier") if texts else None
+    if place is None:
         yield None
         return
-    context = _W3C.extract(texts, context=get_current())
-    place = _unpack(_packed(texts), context)
     token = otel_context.attach(otel_context.set_value(PLACE, place, context))
     try:
         yield place.run
@@ -88,19 +88,18 @@ def carried(texts: Mapping[str, str]) -> Iterator[Run | None]:
         detach(token)
 
 
-def resumed(texts: Mapping[str, str], changes: Mapping[str, Any]) -> tuple[Run, SpanContext]:
-    """Return a run that a carrier names, to be taken up by a run span of its own, and its origin.
+def resumed(texts: Mapping[str, str], changes: Mapping[str, Any]) -> tuple[Run, SpanContext] | None:
+    """Return the run that a carrier names, to be taken up by a run span of its own, and its origin.
 
-    Raises ValueError for a carrier that `carrier()` did not make.
+    None, counted as a capture error, for one that `carrier()` did not make.
     """
-    fields = json.loads(_packed(texts))
-    earlier = _runs.get(fields["run_id"])
-    last_step = max(fields["last_step"], 0 if earlier is None else earlier.last_step)
-    identity = {name: fields.get(name) for name in Identity.__dataclass_fields__}
-    run = Run(Identity(**{**identity, **changes}), last_step=last_step)
+    context = _W3C.extract(texts, context=Context())
+    place = _place(texts.get(CARRIER_KEY), context, "carrier")
+    if place is None:
+        return None
+    run = Run(replace(place.run.identity, **changes), last_step=place.run.last_step)
     _runs[run.id] = run
-    origin = trace.get_current_span(_W3C.extract(texts, context=Context()))
-    return run, origin.get_span_context()
+    return run, place.span.get_span_context()
 
 
 def with_baggage(context: Context) -> Context:
@@ -114,22 +113,17 @@ def with_baggage(context: Context) -> Context:
 def place_in_baggage(context: Context) -> HandedOver | None:
     """Return the place that the baggage of an inbound request names, or None."""
     text = baggage.get_baggage(CARRIER_KEY, context)
-    if not isinstance(text, str):
-        return None
+    return None if text is None else _place(text, context, "baggage")
+
+
+def _place(text: object, context: Context, where: str) -> HandedOver | None:
     try:
+        if not isinstance(text, str):
+            raise TypeError(f"expected a text that trackway.carrier() made, found {text!r}")
         return _unpack(text, context)
-    except (ValueError, KeyError, TypeError) as error:
-        record_capture_error("baggage", error)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        record_capture_error(where, error)
         return None
-
-
-def _packed(texts: Mapping[str, str]) -> str:
-    try:
-        return texts[CARRIER_KEY]
-    except KeyError:
-        raise ValueError(
-            f"carrier: expected the texts of trackway.carrier(), found {sorted(texts)}"
-        ) from None
 
 
 def _pack(place: Place, run: Run) -> str:
@@ -237,10 +231,10 @@ def hand_over_to_threads_and_processes() -> None:
         (ProcessPoolExecutor, "submit", _submit_to_processes),
         (threading.Thread, "start", _start_thread),
     )
-    for owner, name, replace in replacements:
+    for owner, name, patch in replacements:
         original = getattr(owner, name)
         _Patches.originals.append((owner, name, original))
-        patched = replace(original)
+        patched = patch(original)
         setattr(owner, name, functools.wraps(original)(patched))
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
 from opentelemetry import trace
@@ -63,6 +64,11 @@ def put_text(attributes: dict[str, Any], key: str, name: str, capture: Capture, 
     if captured.text is not None:
         captured = captured._replace(text=json.loads(captured.text))
     put(attributes, key, name, captured)
+
+
+def rfc3339(moment: datetime) -> str:
+    """Write a moment with its offset; one without a time zone is local time."""
+    return (moment if moment.tzinfo else moment.astimezone()).isoformat()
 
 
 class _State:

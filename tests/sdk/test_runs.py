@@ -395,13 +395,28 @@ def test_a_run_that_waited_is_taken_up_again(recorded: Any) -> None:
     assert steps == [1, 2]
 
 
-@pytest.mark.parametrize("texts", [{"traceparent": "x"}, {"a": "b"}])
-def test_a_carrier_of_somebody_else_is_refused(recorded: Any, texts: dict[str, str]) -> None:
-    with (
-        pytest.raises(ValueError, match=r"expected the texts of trackway.carrier\(\)"),
-        trackway.carried(texts),
-    ):
+@pytest.mark.parametrize(
+    "texts",
+    [{"traceparent": "x"}, {"trackway-run": "{"}, {"trackway-run": "[1]"}, {"trackway-run": "{}"}],
+)
+def test_a_carrier_of_somebody_else_is_counted_and_harms_nobody(
+    recorded: Any, texts: dict[str, str]
+) -> None:
+    before = trackway.capture_errors().get("carrier", 0)
+    with trackway.carried(texts) as run:
+        assert run is None
+    with trackway.run("refund", resume_from=texts) as fresh:
+        assert fresh.last_step == 0
+    assert recorded.one("run refund").links == ()
+    assert trackway.capture_errors()["carrier"] == before + 2
+
+
+def test_a_deadline_always_has_an_offset(recorded: Any) -> None:
+    naive = datetime(2030, 1, 2, 3, 4, 5)
+    with trackway.run("refund", deadline=naive):
         pass
+    text = recorded.one("run refund").attributes[Trackway.DEADLINE]
+    assert datetime.fromisoformat(text) == naive.astimezone()
 
 
 def test_baggage_takes_the_run_through_headers_on_request(recorded: Any) -> None:
