@@ -7,15 +7,17 @@
 3. A value of more than `Limits.value_bytes` is cut. JSON stays JSON: its leaves are cut; JSON of
    more than `Limits.hash_bytes` becomes one text, beginning and end. What was cut is named in
    `trackway.truncated` and `trackway.content.sha256.KEY` holds the digest of the whole.
-4. A span of more than `Limits.span_bytes` has its largest values cut to a common size.
-5. A span that needs nothing of this is passed on as it is, the same object.
+4. With content off, attributes and events of other instrumentors that hold it are left out
+   (`content`); `trackway.content.sha256.KEY` keeps its keyed hash.
+5. A span of more than `Limits.span_bytes` has its largest values cut to a common size.
+6. A span that needs nothing of this is passed on as it is, the same object.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from opentelemetry.sdk.resources import Resource
@@ -24,6 +26,7 @@ from opentelemetry.trace import Link, Status
 
 from trackway.capture import DEFAULT_REDACTOR, Capture, Limits, Redactor
 from trackway.capture.redact import KEY_NAME_MARKER
+from trackway.export.content import EVENTS, is_content
 from trackway.export.ended import attributes_of, changed
 from trackway.export.size import size_of
 from trackway.schema import SCOPE_NAME, GenAI, Trackway
@@ -52,13 +55,24 @@ def is_own(span: ReadableSpan) -> bool:
     return scope is not None and scope.name == SCOPE_NAME
 
 
+def _no_key(_key: str) -> bool:
+    return False
+
+
 class Cleaner:
-    """A policy of what leaves the process; `redactor` None: nothing is redacted."""
+    """A policy of what leaves the process.
+
+    `redactor` None: nothing is redacted. `content` False: no content of other instrumentors.
+    """
 
     def __init__(
-        self, redactor: Redactor | None = DEFAULT_REDACTOR, limits: Limits | None = None
+        self,
+        redactor: Redactor | None = DEFAULT_REDACTOR,
+        limits: Limits | None = None,
+        content: bool = True,
     ) -> None:
         self.redactor: Final = redactor
+        self.content: Final = content
         self.limits: Final = Limits() if limits is None else limits
         self._resources: dict[int, tuple[Resource, Resource]] = {}
 
@@ -68,9 +82,7 @@ class Cleaner:
         work = _Work(self)
         skip = is_own_key if is_own(span) else _no_key
         members = span.attributes or {}
-        attributes = {
-            key: value if skip(key) else work.member(key, value) for key, value in members.items()
-        }
+        attributes = work.members(members, skip)
         name = work.text("name", span.name)
         status = work.status(span.status)
         events = [event if skip(event.name) else work.event(event) for event in span.events]
@@ -99,7 +111,7 @@ class Cleaner:
         if known is not None and known[0] is resource:
             return known[1]
         work = _Work(self)
-        attributes = {key: work.member(key, value) for key, value in resource.attributes.items()}
+        attributes = work.members(resource.attributes)
         clean = resource
         if work.touched:
             marks = work.marks(resource.attributes)
@@ -127,7 +139,7 @@ class Cleaner:
             span,
             name=span.name,
             attributes={
-                **{key: work.member(key, value) for key, value in members.items()},
+                **work.members(members),
                 **work.marks(members),
             },
             events=[work.event(event) for event in span.events],
@@ -147,17 +159,21 @@ class _Work:
         self._limits = limits
         self._redactor = cleaner.redactor
         self._capture = Capture(limits, cleaner.redactor)
+        self._hidden = None if cleaner.content else Capture(limits, cleaner.redactor, content=False)
         self._redacted: list[str] = []
         self._digests: dict[str, str] = {}
+        self._hashes: dict[str, str] = {}
+        self._emptied = False
 
     @property
     def touched(self) -> bool:
-        return bool(self._redacted or self._digests)
+        return bool(self._redacted or self._digests or self._hashes or self._emptied)
 
     def marks(self, members: Mapping[str, Any]) -> dict[str, Any]:
         """Return the attributes that say what was done, added to what the span says already."""
         marks: dict[str, Any] = {
-            f"{Trackway.CONTENT_SHA256}.{key}": digest for key, digest in self._digests.items()
+            f"{Trackway.CONTENT_SHA256}.{key}": digest
+            for key, digest in (*self._digests.items(), *self._hashes.items())
         }
         done = ((Trackway.REDACTED, self._redacted), (Trackway.TRUNCATED, self._digests))
         for key, fields in done:
@@ -166,6 +182,20 @@ class _Work:
                 before = tuple(said) if isinstance(said, (tuple, list)) else ()
                 marks[key] = tuple(dict.fromkeys((*before, *fields)))
         return marks
+
+    def members(
+        self, members: Mapping[str, Any], skip: Callable[[str], bool] = _no_key
+    ) -> dict[str, Any]:
+        """Return what may stand in a span; content that is off leaves its hash alone."""
+        kept = {}
+        for key, value in members.items():
+            if skip(key):
+                kept[key] = value
+            elif self._hidden is not None and is_content(key):
+                self._hashes[key] = self._hidden.value(value).digest or ""
+            else:
+                kept[key] = self.member(key, value)
+        return kept
 
     def member(self, key: str, value: Any) -> Any:
         """Return what may stand under a key."""
@@ -199,6 +229,9 @@ class _Work:
 
     def event(self, event: Event) -> Event:
         members = event.attributes or {}
+        if self._hidden is not None and event.name in EVENTS and members:
+            self._emptied = True
+            return Event(event.name, attributes_of({}, event.dropped_attributes), event.timestamp)
         prefix = event.name
         clean = {key: self._of(prefix, key, value) for key, value in members.items()}
         if all(clean[key] is members[key] for key in members):
@@ -291,10 +324,6 @@ class _Work:
             return f"sha256:{hashlib.sha256(raw).hexdigest()}"
         part = raw[: most // 2] + raw[-(most // 2) :] + str(len(raw)).encode()
         return f"sha256-partial:{hashlib.sha256(part).hexdigest()}"
-
-
-def _no_key(_key: str) -> bool:
-    return False
 
 
 def _is(one: Any, other: Any) -> bool:

@@ -3,8 +3,8 @@
 1. A row that our own capture has not cleaned is looked at when its texts match the redactor's
    screen (one regular expression without look-around, which Arrow runs in linear time), when they
    are longer than one value may be, or when it has nested attributes. All such rows are looked at
-   when one of their keys is denied, when the resource holds a secret, and when the redactor has
-   patterns or hooks of the user: then there is no screen.
+   when one of their keys is denied, or names content that is off, when the resource holds a
+   secret, and when the redactor has patterns or hooks of the user: then there is no screen.
 2. Our own capture has cleaned our own rows, unless a key that is not ours is among their
    attributes.
 3. Any row is looked at when it has events or links, or is longer than a span may be.
@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from opentelemetry.sdk.trace import ReadableSpan
 
 from trackway.export.clean import Cleaner, is_own_key
+from trackway.export.content import is_content
 from trackway.export.parquet.table import batch_of
 from trackway.export.rows import Rows
 
@@ -70,6 +71,8 @@ def _unclean(batch: pa.RecordBatch, rows: Rows) -> pa.Array | None:
 
 def _every_row(rows: Rows, spans: Sequence[ReadableSpan], cleaner: Cleaner) -> bool:
     redactor = cleaner.redactor
+    if not cleaner.content and any(map(is_content, rows.own_keys | rows.foreign_keys)):
+        return True
     if redactor is None:
         return False
     if redactor.screen is None or any(map(redactor.denies, rows.own_keys | rows.foreign_keys)):

@@ -1,0 +1,70 @@
+"""With content off no instrumentor's spans carry what was said; they still say what was done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan
+
+from recorded_spans import recorded_spans
+from trackway.export import Cleaner
+from trackway.export.parquet import ParquetSpanExporter
+
+FRAMEWORKS = Path(__file__).parents[2] / "data" / "frameworks"
+RECORDED = sorted(
+    path.parent.name
+    for path in FRAMEWORKS.glob("*/fail.json")
+    if path.parent.name != "mcp-sdk-native-stdio"  # records no content at all
+)
+# The prompt, arguments and a result of the recorded agent. Messages of errors are kept.
+SAID = ("Refund order A-1001", "within-30-days")
+TOOLS = ("lookup_order", "refund_create")
+
+
+def all_of(spans: list[ReadableSpan]) -> str:
+    return "".join(span.to_json() for span in spans)
+
+
+def tool_names(text: str) -> list[str]:
+    return [tool for tool in TOOLS if tool in text]
+
+
+@pytest.mark.parametrize("framework", RECORDED)
+def test_what_was_said_is_gone_and_tool_names_remain(tmp_path: Path, framework: str) -> None:
+    spans = recorded_spans(FRAMEWORKS / framework / "fail.json")
+    before = all_of(spans)
+    assert any(word in before for word in SAID)
+    cleaner = Cleaner(content=False)
+    exporter = ParquetSpanExporter(tmp_path, cleaner=cleaner)
+    exporter.export(spans)
+    exporter.shutdown()
+    files = tmp_path.rglob("*.parquet")
+    stored = repr([pq.ParquetFile(path).read().to_pylist() for path in files])
+    for after in (all_of(cleaner.clean_all(spans)), stored):
+        assert [word for word in SAID if word in after] == []
+        assert tool_names(after) == tool_names(before)
+        assert "trackway.content.sha256." in after
+
+
+def test_the_keyed_hash_tells_equal_values_from_others() -> None:
+    path = FRAMEWORKS / "openai-agents-otel-genai" / "fail.json"
+    once, again = (Cleaner(content=False).clean_all(recorded_spans(path)) for _ in range(2))
+    hashes = [
+        {key: value for key, value in (span.attributes or {}).items() if "sha256" in key}
+        for span in once
+    ]
+    assert any(hashes)
+    assert all(
+        str(value).startswith("hmac-sha256:") for found in hashes for value in found.values()
+    )
+    assert all_of(once) == all_of(again)
+
+
+def test_with_content_on_everything_remains() -> None:
+    for framework in RECORDED:
+        spans = recorded_spans(FRAMEWORKS / framework / "fail.json")
+        assert all_of(Cleaner().clean_all(spans)).count("lookup_order") == all_of(spans).count(
+            "lookup_order"
+        )
