@@ -80,7 +80,7 @@ def action_claim(text: str | None, tool: str) -> str | None:
 
 
 @lru_cache(maxsize=1024)
-def _pattern(tool: str) -> re.Pattern[str]:
+def _pattern(tool: str) -> str:
     words = words_of(tool)
     telling = [word for word in words if word not in _SILENT] or words
     if telling[0] in _READS:
@@ -91,7 +91,7 @@ def _pattern(tool: str) -> re.Pattern[str]:
         forms += [past(word) for word in telling[1:2] if word in _VERBS]
     else:
         forms = [form for word in telling for form in (past(word), _thing(word))]
-    return re.compile("|".join(rf"(?:{form})" for form in forms), re.IGNORECASE)
+    return "|".join(rf"(?:{form})" for form in forms)
 
 
 def reads_by_name(tool: str) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -146,6 +147,9 @@ class Budget(Rule):
 
     def _amounts(self, evidence: Evidence, name: str) -> tuple[Floats, Floats]:
         """Of each step, what it spends, and 1 where nobody recorded it."""
+        return evidence.memo(("spent", name, self.agent), partial(self._sum, evidence, name))
+
+    def _sum(self, evidence: Evidence, name: str) -> tuple[Floats, Floats]:
         counted = self._counted(evidence)
         model = evidence.is_operation(Operation.LLM)
         steps = evidence.batch.steps

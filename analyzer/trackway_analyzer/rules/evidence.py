@@ -20,24 +20,23 @@ fail; its `status` is that of what it found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import inf
 from typing import Any, Final, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway.schema import GapName, Operation, Trackway
 from trackway_analyzer.batch import Ints, RunBatch
 from trackway_analyzer.happened import happened
-from trackway_analyzer.model import NOT_RECORDED, Gap, NotRecorded
-from trackway_analyzer.rules.expression import Expression, Hidden, NoSource, Source, Truth
+from trackway_analyzer.model import Gap
+from trackway_analyzer.rules.columns import Codes, Flags, is_null, listed
+from trackway_analyzer.rules.expression import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY, Tools, ToolSpec
-from trackway_analyzer.tables import STEP_SCHEMA
 
 NO_TRACE: Final = "no_trace"
 """Name for the gap of a run of which nothing at all was recorded."""
@@ -51,31 +50,7 @@ NOT_RECORDED_GAP: Final = "not_recorded"
 """Name for a value that is not there although no gap says why."""
 
 T = TypeVar("T")
-Flags = npt.NDArray[np.bool_]
 _BLANK: Final = ToolSpec()
-
-
-@dataclass(frozen=True, slots=True)
-class Codes:
-    """A dictionary column: -1 where nothing was recorded."""
-
-    codes: Ints
-    names: tuple[str, ...]
-
-    @classmethod
-    def of(cls, table: pa.Table, column: str) -> Codes:
-        """Read the codes of a column."""
-        values = table.column(column).combine_chunks()
-        codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-        return cls(codes, tuple(values.dictionary.to_pylist()))
-
-    def code(self, name: str) -> int:
-        """The code of a name; -2: no row has it."""
-        return self.names.index(name) if name in self.names else -2
-
-    def name(self, code: int) -> str | None:
-        """The name of a code."""
-        return None if code < 0 else self.names[code]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +82,9 @@ class Evidence:
         """Settle a batch; evidence that is already settled is returned as it is."""
         if isinstance(batch, Evidence):
             return batch
-        return cls(_settled(batch, tools or {}), tools or {})
+        from trackway_analyzer.rules.settle import settled  # it looks at evidence itself
+
+        return settled(batch, tools or {})
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -183,8 +160,9 @@ class Evidence:
 
     @cached_property
     def _truncated(self) -> list[list[str] | None] | None:
-        column = self.batch.steps.column("truncated")
-        return None if column.null_count == len(column) else column.to_pylist()
+        if is_null(self.batch.steps, "truncated").all():
+            return None
+        return self._column("truncated")
 
     @cached_property
     def run(self) -> list[int]:
@@ -192,8 +170,7 @@ class Evidence:
         return self._column("run")
 
     def _column(self, name: str) -> list[Any]:
-        values: list[Any] = self.batch.steps.column(name).to_pylist()
-        return values
+        return listed(self.batch.steps, name)
 
     def codes(self, column: str) -> Codes:
         """A dictionary column of `steps` as small integers."""
@@ -239,31 +216,56 @@ class Evidence:
     @cached_property
     def is_call(self) -> list[bool]:
         """Whether the row is a tool call that was executed: what sequence rules look at."""
-        steps = self.batch.steps
-        tool = pc.equal(steps.column("operation").cast(pa.string()), Operation.TOOL.value)
-        executed = pc.fill_null(steps.column("executed"), True)
-        values: list[bool] = pc.and_(tool, executed).to_pylist()
+        values: list[bool] = self._call_flags.tolist()
         return values
+
+    @cached_property
+    def _call_flags(self) -> Flags:
+        executed = pc.fill_null(self.batch.steps.column("executed"), True).to_numpy()
+        flags: Flags = self.is_operation(Operation.TOOL) & executed.astype(bool)
+        return flags
+
+    @cached_property
+    def call_rows(self) -> Ints:
+        """Rows of all executed tool calls, in order."""
+        rows: Ints = np.flatnonzero(self._call_flags)
+        return rows
+
+    @cached_property
+    def _calls(self) -> tuple[list[int], list[int]]:
+        cuts = np.searchsorted(self.call_rows, self.batch.offsets).tolist()
+        return self.call_rows.tolist(), cuts
 
     def calls(self, ordinal: int) -> list[int]:
         """Rows of the executed tool calls of a run, in order."""
-        first, last = self.batch.bounds(ordinal)
-        return [row for row in range(first, last) if self.is_call[row]]
+        rows, cuts = self._calls
+        return rows[cuts[ordinal] : cuts[ordinal + 1]]
 
     def rows(self, tool: str) -> dict[int, list[int]]:
         """Rows of the executed calls of a tool, by run."""
         return self.memo(("rows", tool), partial(self._find_rows, tool))
 
     def _find_rows(self, tool: str) -> dict[int, list[int]]:
+        rows = self.codes("tool").where(tool)
+        rows = rows[self._call_flags[rows]]
         by_run: dict[int, list[int]] = {}
-        for row in _rows(self.batch, tool):
-            if self.is_call[row]:
-                by_run.setdefault(self.run[row], []).append(row)
+        runs = self.run
+        for row in rows.tolist():
+            by_run.setdefault(runs[row], []).append(row)
         return by_run
 
     def position(self, row: int) -> int:
         """Position of a row in its run."""
-        return row - int(self.batch.offsets[self.run[row]])
+        return row - self._offsets[self.run[row]]
+
+    def first_row(self, run: int) -> int:
+        """Row of the first step of a run."""
+        return self._offsets[run]
+
+    @cached_property
+    def _offsets(self) -> list[int]:
+        offsets: list[int] = self.batch.offsets.tolist()
+        return offsets
 
     def answered(self, row: int) -> bool | None:
         """Whether a later step may build on what this call returned."""
@@ -412,8 +414,9 @@ class Evidence:
 
     @cached_property
     def _events(self) -> list[list[dict[str, Any]] | None] | None:
-        column = self.batch.steps.column("events")
-        return None if column.null_count == len(column) else column.to_pylist()
+        if is_null(self.batch.steps, "events").all():
+            return None
+        return self._column("events")
 
     def why_not_recorded(self, run: int) -> Hidden:
         """What hides a value of the run as a whole."""
@@ -422,8 +425,11 @@ class Evidence:
 
     def text(self, ordinal: int, column: str) -> str | None:
         """A text column of a run: `input`, `final_text`."""
-        value: str | None = self.batch.runs.column(column)[ordinal].as_py()
-        return value
+        return self.texts(column)[ordinal]
+
+    def texts(self, column: str) -> list[str | None]:
+        """A text column of all runs."""
+        return self.memo(("texts", column), partial(listed, self.batch.runs, column))
 
 
 def region(gap: Gap) -> tuple[float, float]:
@@ -433,87 +439,6 @@ def region(gap: Gap) -> tuple[float, float]:
     if gap.name == GapName.UNFINISHED_SPAN:
         return gap.position, inf
     return gap.position - 1, gap.position + 1
-
-
-def _settled(batch: RunBatch, tools: Tools) -> RunBatch:
-    """Put declared kinds and successes into the columns that rules read."""
-    steps = batch.steps
-    if not len(steps):
-        return batch
-    kinds = {name: spec.kind for name, spec in tools.items() if spec.kind is not None}
-    tool = steps.column("tool").combine_chunks()
-    if kinds:
-        steps = _set(steps, "kind", _with_kinds(steps.column("kind").combine_chunks(), tool, kinds))
-    settled = RunBatch(batch.runs, steps, batch.offsets)
-    return _with_successes(settled, batch, tools)
-
-
-def _set(steps: pa.Table, name: str, values: Any) -> pa.Table:
-    index = STEP_SCHEMA.get_field_index(name)
-    return steps.set_column(index, STEP_SCHEMA.field(name), values)
-
-
-def _with_kinds(kind: Any, tool: Any, kinds: Mapping[str, str]) -> Any:
-    declared = pa.array([kinds.get(name) for name in tool.dictionary.to_pylist()], pa.string())
-    merged = pc.coalesce(declared.take(tool.indices), kind.cast(pa.string()))
-    return merged.dictionary_encode()
-
-
-def _with_successes(batch: RunBatch, before: RunBatch, tools: Tools) -> RunBatch:
-    changed: dict[int, bool | None] = {}
-    evidence = Evidence(batch, tools)
-    for name, spec in tools.items():
-        if spec.success is not None:
-            rows = _rows(batch, name)
-            changed |= {row: _succeeded(evidence, row, spec.success) for row in rows}
-        elif spec.kind == LOOKUP:
-            recorded = before.steps.column("kind").combine_chunks()
-            rows = [row for row in _rows(batch, name) if not recorded[row].is_valid]
-            changed |= {row: _looked_up(evidence, row) for row in rows if not evidence.ok[row]}
-    changed |= _applied(evidence, changed)
-    if not changed:
-        return batch
-    ok = list(evidence.ok)
-    for row, value in changed.items():
-        ok[row] = value
-    return RunBatch(batch.runs, _set(batch.steps, "ok", pa.array(ok, pa.bool_())), batch.offsets)
-
-
-def _applied(evidence: Evidence, changed: Mapping[int, bool | None]) -> dict[int, bool]:
-    """Calls whose own effect events say whether they took effect."""
-    column = evidence.batch.steps.column("events").combine_chunks()
-    found: dict[int, bool] = {}
-    for row in np.flatnonzero(pc.is_valid(column).to_numpy(zero_copy_only=False)).tolist():
-        applied = {effect.applied for effect in evidence.effects(row)}
-        ok = changed.get(row, evidence.ok[row])
-        if applied == {False} or (ok is None and True in applied):
-            found[row] = True in applied
-    return found
-
-
-def _rows(batch: RunBatch, tool: str) -> list[int]:
-    column = batch.steps.column("tool").combine_chunks()
-    names = column.dictionary.to_pylist()
-    if tool not in names:
-        return []
-    codes: Ints = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    rows: list[int] = np.flatnonzero(codes == names.index(tool)).tolist()
-    return rows
-
-
-def _looked_up(evidence: Evidence, row: int) -> bool | None:
-    source = evidence.result(row)
-    value = source.value if isinstance(source, Source) else NOT_RECORDED
-    return happened(value, raised=evidence.error_type[row] is not None, lookup=True)
-
-
-def _succeeded(evidence: Evidence, row: int, success: Expression) -> bool | None:
-    if evidence.error_type[row] is not None:
-        return False
-    truth: Truth = success.truth(OwnValues(evidence, row))
-    if isinstance(truth, Hidden):
-        return None
-    return False if isinstance(truth, NoSource) else truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -534,8 +459,3 @@ class OwnValues:
     def earlier(self, name: str) -> Source | Hidden | NoSource | None:  # noqa: ARG002
         """Nothing: a success is read from the call itself."""
         return None
-
-
-def recorded(value: Any) -> bool:
-    """Whether a decoded value was recorded."""
-    return not isinstance(value, NotRecorded)

@@ -27,11 +27,13 @@ from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.values import (
     ABSENT,
     Absent,
+    Key,
     is_cut,
     is_number,
     is_singular,
     reader,
     same,
+    simple_keys,
 )
 
 
@@ -178,6 +180,22 @@ class Because:
 
 
 @dataclass(frozen=True, slots=True)
+class PlainEquality:
+    """`$.status == "succeeded"`: the commonest expression, for whole columns."""
+
+    keys: tuple[Key, ...]
+    text: str
+
+    def is_true_of(self, result: JsonValue) -> bool:
+        """Whether it is surely true; if not, the expression itself decides."""
+        for key in self.keys:
+            if not isinstance(result, dict):
+                return False
+            result = result.get(key)
+        return isinstance(result, str) and result == self.text
+
+
+@dataclass(frozen=True, slots=True)
 class Expression:
     """A compiled expression."""
 
@@ -198,6 +216,17 @@ class Expression:
     def reads_result_only(self) -> bool:
         """Whether the answer depends on the step's own result alone."""
         return not any(isinstance(term, Name) for term in _terms(self.node))
+
+    @property
+    def plain_equality(self) -> PlainEquality | None:
+        """The expression where it only compares a member of the own result with a text."""
+        node = self.node
+        if not isinstance(node, Compare) or node.operator != "==":
+            return None
+        if not isinstance(node.left, Path) or not isinstance(node.right, Literal):
+            return None
+        keys, value = simple_keys(node.left.path), node.right.value
+        return PlainEquality(keys, value) if keys and isinstance(value, str) else None
 
     def truth(self, scope: Scope) -> Truth:
         """Evaluate at a step."""

@@ -40,6 +40,7 @@ from trackway_analyzer.rules.rule import (
 from trackway_analyzer.rules.scope import StepScope
 from trackway_analyzer.rules.sentences import at_step, because, cannot_judge, step
 from trackway_analyzer.rules.source_path import source_path
+from trackway_analyzer.rules.surely import plain_keys, surely_from, surely_grounded
 from trackway_analyzer.rules.told import hidden_input, told
 from trackway_analyzer.rules.tools import MUTATE, NOTIFY
 from trackway_analyzer.rules.values import is_number, likeness, members, reader, same, shown
@@ -119,6 +120,16 @@ class Grounded(ToolRule):
                     )
                     origins.append(Origin(evidence.position(row) + 1, value, place))
         return origins
+
+    def cleared(self, evidence: Evidence) -> frozenset[int]:
+        """Rows whose value a quick look finds at the one source."""
+        if self._relation is not None or len(self.sources) != 1 or INPUT in self.sources:
+            return frozenset()
+        name, path = _resolved(evidence, self.sources[0])
+        if path == "$" and _is_type(evidence, name):
+            return surely_grounded(evidence, self.tool, self.argument, name)
+        keys = plain_keys(path)
+        return surely_from(evidence, self.tool, self.argument, ((name, keys),) if keys else ())
 
     def _judge(self, evidence: Evidence, run: int, row: int) -> Result | None:
         position = evidence.position(row)

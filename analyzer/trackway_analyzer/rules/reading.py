@@ -122,7 +122,8 @@ class Reading:
         """Whether the call took effect."""
         evidence = self.evidence
         ok = evidence.ok[row]
-        if spec.success_expression is not None and ok is not False:
+        settled = spec.success_expression == evidence.spec(evidence.tool[row]).success
+        if spec.success_expression is not None and not settled and ok is not False:
             truth = spec.success_expression.truth(self.scope(spec, row))
             return truth if isinstance(truth, (bool, Hidden)) else False
         if ok is not None:
@@ -146,11 +147,15 @@ class Reading:
 
     def ground(self, spec: StepSpec, row: int) -> Ground:
         """The lookup that a mutation rests on."""
-        entity = self.evidence.spec(self.evidence.tool[row]).entity
-        argument = spec.entity_arg or entity.argument
+        argument = self.entity_of(spec, row)
         if argument is None:
             return Ground(looked_up(self.evidence, row), ABSENT)
-        return ground(self.evidence, row, argument, spec.entity_type or entity.type)
+        declared = self.evidence.spec(self.evidence.tool[row]).entity.type
+        return ground(self.evidence, row, argument, spec.entity_type or declared)
+
+    def entity_of(self, spec: StepSpec, row: int) -> str | None:
+        """The argument in which a call names the entity that a spec asks for."""
+        return spec.entity_arg or self.evidence.spec(self.evidence.tool[row]).entity.argument
 
     def forbidding(self, row: int) -> list[tuple[StepSpec, int | None, Truth]]:
         """Guards that stand on other steps: (spec, row of its nearest earlier result, truth)."""

@@ -170,8 +170,18 @@ class ToolRule(Rule):
         rows = evidence.rows(self.tool)
         some = sorted(rows.keys() | evidence.gaps.keys())
         runs = range(len(evidence)) if self.needs_a_call else some
-        found = (self.judge(evidence, run, rows.get(run, [])) for run in runs)
+        cleared = self.cleared(evidence)
+        doubtful = (
+            run
+            for run in runs
+            if not cleared or run in evidence.gaps or not cleared.issuperset(rows.get(run, (-1,)))
+        )
+        found = (self.judge(evidence, run, rows.get(run, [])) for run in doubtful)
         return [result for result in found if result is not None]
+
+    def cleared(self, evidence: Evidence) -> frozenset[int]:  # noqa: ARG002
+        """Rows that a quick look over the whole batch finds in order."""
+        return frozenset()
 
     @abstractmethod
     def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:

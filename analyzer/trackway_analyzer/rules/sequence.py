@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from trackway_analyzer.batch import RunBatch
@@ -29,6 +29,7 @@ from trackway_analyzer.model import Trajectory
 from trackway_analyzer.records import Records
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result, Severity
+from trackway_analyzer.rules.outline import plainly_following, value_pairs
 from trackway_analyzer.rules.pattern import EXTRAS, Extra, Spec, StepSpec, declared, one_of
 from trackway_analyzer.rules.reading import Reading
 from trackway_analyzer.rules.rule import (
@@ -43,6 +44,7 @@ from trackway_analyzer.rules.rule import (
 from trackway_analyzer.rules.sentences import step
 from trackway_analyzer.rules.telling import Telling
 from trackway_analyzer.rules.tools import Tools, merged_tools
+from trackway_analyzer.rules.worlds import shapes_of
 
 
 class StepSequenceError(RuleViolationError):
@@ -111,6 +113,34 @@ class Sequence(RunRule):
         """A warning for extras of unknown kind, where extra reads are allowed."""
         return (UnknownKind(self),) if self.extra == "reads" else ()
 
+    def check(self, batch: RunBatch | Evidence) -> list[Result]:
+        """Return one result for each run that does not follow the pattern."""
+        evidence = self.evidence(batch)
+        plain = plainly_following(self.specs, self.extra, evidence)
+        runs = (run for run in range(len(evidence)) if run not in plain)
+        found = (self._judged_once(evidence, run) for run in runs)
+        return [result for result in found if result is not None]
+
+    def _judged_once(self, evidence: Evidence, run: int) -> Result | None:
+        """Judge a run; runs of one sequence whose values fit alike are judged once."""
+        pairs = value_pairs(self.specs, self.extra, evidence, run)
+        if pairs is None:
+            return self.judge(evidence, run)
+        reading, rows = self._reading(evidence, run), evidence.calls(run)
+        fits = tuple(reading.fit(spec, rows[index]) for spec, index in pairs)
+        shape = int(shapes_of(evidence).of_run[run])
+        key = ("sequence", self.specs, self.extra, shape, fits)
+        like = evidence.memo(key, lambda: self.judge(evidence, run))
+        if like is None or like.run == run:
+            return like
+        if like.detail["what"] == "extra":  # which call is the second effect takes values to know
+            return self.judge(evidence, run)
+        position = like.position
+        if position is not None:
+            index = evidence.calls(like.run).index(position + evidence.first_row(like.run))
+            position = evidence.position(rows[index])
+        return replace(like, run=run, position=position)
+
     def judge(self, evidence: Evidence, run: int) -> Result | None:
         """Judge one run; None: it follows the pattern."""
         reading = self._reading(evidence, run)
@@ -150,12 +180,13 @@ class UnknownKind(Rule):
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
         """Return one result for each run with an extra call of unknown kind."""
         evidence = self.evidence(batch)
-        results = []
-        for run in range(len(evidence)):
-            rows = self.sequence.unknown_kinds(evidence, run)
-            if rows:
-                results.append(violated(run, evidence.position(rows[0])))
-        return results
+        rows = evidence.call_rows
+        unknown = rows[evidence.codes("kind").codes[rows] < 0].tolist()
+        found = []
+        for run in dict.fromkeys(evidence.run[row] for row in unknown):
+            extras = self.sequence.unknown_kinds(evidence, run)
+            found += [violated(run, evidence.position(extras[0]))] if extras else []
+        return found
 
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""

@@ -100,16 +100,25 @@ class Telling:
         evidence = self.evidence
         entity = self._entity(second)
         on = f" on {entity}" if entity else ""
-        operations = [evidence.operation(row) for row in (first, second)]
-        ids = ""
-        if any(operations):
-            one, two = (o or "none recorded" for o in operations)
-            ids = f" (operation id {one}, both)" if one == two else f" (operation ids {one}, {two})"
         sentence = (
             f"{evidence.tool[second]} took effect twice{on}, at steps {number(evidence, first)} and"
-            f" {number(evidence, second)}{ids}: duplicate effect"
+            f" {number(evidence, second)}{self._operations(first, second)}: duplicate effect"
         )
+        claim = action_claim(
+            evidence.text(self.reading.run, "final_text"), evidence.tool[second] or ""
+        )
+        if claim:
+            sentence += f', while the final text claims: "{claim}"'
         return Said(sentence=sentence, expected=1, got=2, nearest=at_step(evidence, first))
+
+    def _operations(self, first: int, second: int) -> str:
+        """Name the operation ids, unless the recorder made them up for want of declared ones."""
+        run_id = self.evidence.batch.runs.column("run_id")[self.reading.run].as_py()
+        ids = [self.evidence.operation(row) for row in (first, second)]
+        if not any(ids) or all(found and found.startswith(f"{run_id}:") for found in ids):
+            return ""
+        one, two = (found or "none recorded" for found in ids)
+        return f" (operation id {one}, both)" if one == two else f" (operation ids {one}, {two})"
 
     def _entity(self, row: int) -> str | None:
         argument = self.reading.entity_argument(row)

@@ -1,0 +1,143 @@
+"""Runs that surely follow a pattern, found once per distinct sequence of calls.
+
+1. A sequence is laid over the pattern as if every value were right. Where that leaves no doubt, the
+   runs that have the sequence need only their values looked at, and only those of the calls that
+   the pattern took.
+2. A run whose values are surely right follows the pattern. Every other run is judged by itself.
+3. Sequences with gaps, with calls of which nobody knows whether they took effect, or whose extras
+   depend on values, are always judged by themselves.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.expression import Truth
+from trackway_analyzer.rules.pattern import StepSpec
+from trackway_analyzer.rules.reading import Reading
+from trackway_analyzer.rules.surely import surely_grounded
+from trackway_analyzer.rules.tools import MUTATE
+from trackway_analyzer.rules.worlds import Call, shapes_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A call of which values must be looked at."""
+
+    spec: StepSpec
+    index: int
+    surely: frozenset[int] | None
+    """Rows whose entity is surely grounded; None: there is more to look at than that."""
+
+
+def plainly_following(
+    specs: tuple[StepSpec, ...], extra: str, evidence: Evidence
+) -> frozenset[int]:
+    """Runs that surely follow a pattern."""
+    shapes = shapes_of(evidence)
+    found: list[int] = []
+    order = np.argsort(shapes.of_run, kind="stable")
+    cuts = np.searchsorted(shapes.of_run[order], np.arange(len(shapes.known) + 1))
+    for shape, calls in enumerate(shapes.known):
+        runs = order[cuts[shape] : cuts[shape + 1]].tolist()
+        sure = [run for run in runs if run not in shapes.unsure]
+        if sure and not _depends_on_values(calls, extra):
+            looks = _looks(_Outline(specs, extra, evidence, sure[0]))
+            if looks is not None:
+                found += [run for run in sure if _right(evidence, specs, extra, run, looks)]
+    return frozenset(found)
+
+
+def value_pairs(
+    specs: tuple[StepSpec, ...], extra: str, evidence: Evidence, run: int
+) -> list[tuple[StepSpec, int]] | None:
+    """Specs and indices of calls whose values decide on a run; None: they decide on more."""
+    shapes = shapes_of(evidence)
+    shape = int(shapes.of_run[run])
+    if run in shapes.unsure or _depends_on_values(shapes.known[shape], extra):
+        return None
+
+    def find() -> list[tuple[StepSpec, int]]:
+        outline = _Outline(specs, extra, evidence, run)
+        return [
+            (spec, index)
+            for spec in specs
+            for index, row in enumerate(outline.calls)
+            if outline.means(spec, row) and outline.has_values(spec, row)
+        ]
+
+    return evidence.memo(("value_pairs", specs, extra, shape), find)
+
+
+def _depends_on_values(calls: tuple[Call, ...], extra: str) -> bool:
+    """Whether it takes values to know what an extra costs."""
+    if extra == "forbid":
+        return not all(call.ok for call in calls)
+    if extra == "allow":
+        tools = Counter(call.tool for call in calls if call.kind == MUTATE)
+        return any(count > 1 for count in tools.values())
+    return False
+
+
+class _Outline(Reading):
+    """A run read as if all its values were right."""
+
+    def conditions(self, spec: StepSpec, row: int) -> list[Truth]:
+        """Only what the sequence itself can tell."""
+        if self.kind_of(spec) == MUTATE and self.entity_of(spec, row) is None:
+            return [self.ground(spec, row).holds]
+        return []
+
+    def has_values(self, spec: StepSpec, row: int) -> bool:
+        """Whether values decide if a call fulfils a spec."""
+        if spec.where_expression is not None or spec.guard_expression is not None:
+            return True
+        if self.kind_of(spec) != MUTATE:
+            return False
+        guarded = any(other.guard_expression is not None for other in self.specs)
+        return guarded or self.entity_of(spec, row) is not None
+
+    def looks_at_entity_alone(self, spec: StepSpec) -> bool:
+        """Whether nothing but the entity decides."""
+        guarded = any(other.guard_expression is not None for other in self.specs)
+        return spec.where_expression is None and not guarded
+
+
+def _looks(outline: _Outline) -> list[_Look] | None:
+    """Calls whose values must be looked at; None: the sequence itself leaves doubts."""
+    placement = outline.placement
+    if not placement.complete(outline.problem) or placement.violating or placement.unknown:
+        return None
+    places = {row: index for index, row in enumerate(outline.calls)}
+    looks = []
+    for index, row in placement.taken:
+        spec = outline.specs[index]
+        if outline.has_values(spec, row):
+            looks.append(_Look(spec, places[row], _surely(outline, spec, row)))
+    return looks
+
+
+def _surely(outline: _Outline, spec: StepSpec, row: int) -> frozenset[int] | None:
+    tool, entity = outline.evidence.tool[row], outline.entity_of(spec, row)
+    if tool is None or entity is None or not outline.looks_at_entity_alone(spec):
+        return None
+    kind_of_thing = spec.entity_type or outline.evidence.spec(tool).entity.type
+    return surely_grounded(outline.evidence, tool, entity, kind_of_thing)
+
+
+def _right(
+    evidence: Evidence, specs: tuple[StepSpec, ...], extra: str, run: int, looks: list[_Look]
+) -> bool:
+    rows = evidence.calls(run)
+    for look in looks:
+        row = rows[look.index]
+        if look.surely is not None and row in look.surely:
+            continue
+        truths = Reading(specs, extra, evidence, run).conditions(look.spec, row)
+        if not all(truth is True for truth in truths):
+            return False
+    return True
