@@ -314,6 +314,25 @@ class TestDuplicateEffect:
             " (operation ids a, b): duplicate effect"
         )
 
+    def test_what_the_final_text_claims_stands_beside_it(self, refund: Any) -> None:
+        records = [refund.lookup(), refund.refund(), refund.refund()]
+        run = trajectory_of(records, final_text="Your refund of $84.00 has been processed.")
+
+        assert violation(run, REFUND_ONLY) == (
+            'refund_api.create took effect twice on order_id "A1", at steps 2 and 3:'
+            ' duplicate effect, while the final text claims: "Your refund of $84.00 has been'
+            ' processed"'
+        )
+
+    def test_operation_ids_that_the_recorder_made_up_are_left_out(self, refund: Any) -> None:
+        ids = ("run-1:2", "run-1:3")
+        records = [refund.lookup(), *(refund.refund(operation_id=made) for made in ids)]
+
+        assert violation(trajectory_of(records, run_id="run-1"), REFUND_ONLY) == (
+            'refund_api.create took effect twice on order_id "A1", at steps 2 and 3:'
+            " duplicate effect"
+        )
+
     def test_one_operation_that_took_effect_twice_is_a_duplicate_too(self, refund: Any) -> None:
         run = [refund.lookup(), refund.refund(operation_id="a"), refund.refund(operation_id="a")]
 
