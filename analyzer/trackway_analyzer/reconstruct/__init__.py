@@ -21,6 +21,10 @@ their trees are.
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import pyarrow as pa
 
@@ -54,6 +58,23 @@ def reconstruct(spans: pa.Table, *, by: By = "trace") -> RunBatch:
     """
     if not len(spans):
         return RunBatch.empty()
+    with _no_collection():
+        return _reconstruct(spans, by)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Many small objects live until the end, none in a cycle: collecting would find nothing."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _reconstruct(spans: pa.Table, by: By) -> RunBatch:
     columns, extra = without_copies(spans)
     tree = tree_of(columns)
     clock = clock_of(columns, tree)

@@ -58,10 +58,15 @@ class SpanColumns:
 
     def values(self, name: str, rows: Iterable[int] | Ints | None = None) -> list[Any]:
         """Return a column as Python values, of these rows or of all."""
-        if rows is None:
-            return self.table.column(name).to_pylist()  # type: ignore[no-any-return]
-        wanted = rows if isinstance(rows, np.ndarray) else np.fromiter(rows, np.int64)
-        return self.array(name).take(pa.array(wanted, pa.int64())).to_pylist()  # type: ignore[no-any-return]
+        array = self.array(name)
+        if rows is not None:
+            wanted = rows if isinstance(rows, np.ndarray) else np.fromiter(rows, np.int64)
+            array = array.take(pa.array(wanted, pa.int64()))
+        if not pa.types.is_dictionary(array.type):
+            return array.to_pylist()  # type: ignore[no-any-return]
+        # One Python string for each distinct value, not one a row.
+        names = [*array.dictionary.to_pylist(), None]
+        return [names[code] for code in _filled(array.indices, NONE).tolist()]
 
     def codes(self, name: str) -> Ints:
         """Return small integers for the distinct values of a column; `NONE` is null."""

@@ -20,7 +20,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, NamedTuple
@@ -182,25 +182,26 @@ def _asked(spoken: list[_Spoken], messages: Messages) -> list[Call]:
 
 def _suffices(spoken: list[_Spoken], calls: list[Call], tools: list[Tool]) -> bool:
     """Tell whether the models' inputs add nothing to their outputs and to the spans."""
-    if any(call.tool is None for call in calls) or not all(tool.complete for tool in tools):
-        return False
-    asked: dict[int, list[Call]] = defaultdict(list)
+    latest: dict[int, int] = {}
+    """By turn: when the last of its calls started."""
+    asked: dict[int, int] = {}
     for call in calls:
-        asked[call.turn].append(call)
-    so_far: Counter[int] = Counter()
-    last: dict[int, int] = {}
-    for step in spoken:
-        scope = step.model.scope
-        if step.said is None or step.tells_errors or step.calls_told != so_far[scope]:
+        if call.tool is None or not call.tool.complete:
+            return False
+        asked[call.turn] = asked.get(call.turn, 0) + 1
+        latest[call.turn] = max(call.tool.time, latest.get(call.turn, NEVER))
+    so_far: dict[int, tuple[int, int]] = {}
+    for model, _, calls_told, tells_errors, said in spoken:
+        count, last = so_far.get(model.scope, (0, NEVER))
+        if said is None or tells_errors or calls_told != count:
             return False
         # A call that seems to start after the model that was told of it: the clocks are wrong.
-        if step.model.time <= last.get(scope, NEVER):
+        if model.time <= last:
             return False
-        own = asked.get(step.model.entry, ())
-        so_far[scope] += len(own)
-        times = [call.tool.time for call in own if call.tool is not None]
-        last[scope] = max([last.get(scope, NEVER), *times])
-    return True
+        if model.entry in asked:
+            last = max(last, latest[model.entry])
+            so_far[model.scope] = count + asked[model.entry], last
+    return all(tool.complete for tool in tools)
 
 
 def _heard(spoken: list[_Spoken], messages: Messages) -> list[Call]:
