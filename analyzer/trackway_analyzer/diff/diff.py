@@ -8,8 +8,8 @@
 4. The final action changed if its category did (`terminal`).
 5. How grave a difference is stands in `severity`; the status is the gravest.
 6. Missing evidence is no equality. Arguments that are not recorded or were cut, a success that is
-   not recorded, steps hidden by a gap, two runs without a call: each is an entry of `insufficient`,
-   and the status at least a warning.
+   not recorded, steps hidden by a gap, a run of which nothing was recorded: each is an entry of
+   `insufficient`, and the status at least a warning.
 """
 
 from __future__ import annotations
@@ -160,8 +160,8 @@ def _last_number(side: Side) -> int | None:
 def _hidden(comparison: Comparison) -> Iterator[Difference]:
     """What of the whole run cannot be known."""
     for side in (comparison.reference, comparison.candidate):
-        if not side.calls:
-            yield _undecided(f"the {side.name} has no tool call")
+        if side.no_trace:
+            yield _undecided(f"nothing was recorded of the {side.name}")
         for gap in side.run.gaps:
             if gap.name in HIDES_STEPS:
                 yield _undecided(

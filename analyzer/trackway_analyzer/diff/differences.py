@@ -38,6 +38,12 @@ class Side:
         return any(gap.name in HIDES_STEPS for gap in self.run.gaps)
 
     @property
+    def no_trace(self) -> bool:
+        """Whether nothing at all was recorded of the run."""
+        run = self.run
+        return not (run.steps or run.run["spans"] or run.final_text is not None or run.gaps)
+
+    @property
     def clock_skew(self) -> bool:
         """Whether the order of the run's calls is not certain."""
         return any(gap.name == GapName.CLOCK_SKEW for gap in self.run.gaps)

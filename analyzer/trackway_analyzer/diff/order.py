@@ -12,7 +12,8 @@ asking for both in one model turn is no order at all. It matters if one of the t
 3. A declared lookup that names no entity at all (a policy, a limit) bears on every declared
    mutation.
 
-Every other move is no difference. Dependencies are looked for in both runs.
+Every other move is no difference, nor is the order of a call whose arguments changed, unless it is
+a declared mutation: it is another call in another place. Dependencies are looked for in both runs.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def moves(
     pairs: Sequence[Pair], reference: Sequence[Call], candidate: Sequence[Call]
 ) -> Iterator[Move]:
     """Yield the moves across a dependency, in the candidate's order."""
-    ordered = sorted(pairs, key=lambda pair: (pair.reference.rank, pair.candidate.rank))
+    comparable = (pair for pair in pairs if _is_one_call(pair))
+    ordered = sorted(comparable, key=lambda pair: (pair.reference.rank, pair.candidate.rank))
     if _same_order(ordered):
         return
     for i, first in enumerate(ordered):
@@ -60,6 +62,11 @@ def moves(
                 # The call that came too early moved; in one turn, the one that should have waited.
                 early = second if before > 0 or after < 0 else first
                 yield Move(early, first if early is second else second, after == 0, because)
+
+
+def _is_one_call(pair: Pair) -> bool:
+    unchanged = pair.reference.argument_leaves == pair.candidate.argument_leaves
+    return unchanged or pair.reference.kind == StepKind.MUTATE
 
 
 def _same_order(ordered: Sequence[Pair]) -> bool:

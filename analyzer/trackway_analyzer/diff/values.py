@@ -4,7 +4,8 @@
 2. Objects are compared key by key, lists of one length item by item. Lists of different lengths are
    one difference, at the list: with positions shifted, item by item would say nothing.
 3. An identifier is a text or integer under a name such as `id`, `order_id` or `email`, or a text
-   that is one word with a digit or an `@` in it. Numbers inside texts count as numbers.
+   that is one word with a digit or an `@` in it. Numbers inside texts count as numbers. Dates and
+   times tie no steps together: they are everywhere.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _IDENTIFYING_NAME: Final = re.compile(
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD: Final = re.compile(r"[A-Za-z0-9](?:[\w\-.@+/#]*[A-Za-z0-9])?")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?\Z")
+_DATE: Final = re.compile(r"\d{4}-\d\d(?:-\d\d(?:T[\d:.]+.*)?)?\Z|\d\d?:\d\d(?::\d\d)?\Z")
 _SMALL: Final = 10
 
 
@@ -167,7 +169,7 @@ def mentions(value: JsonValue) -> Mentions:
     identifiers: set[str] = set()
     numbers: set[float] = set()
     for at, (kind, leaf) in leaves(value).items():
-        if is_identifier(at, leaf):
+        if is_identifier(at, leaf) and not _DATE.match(str(leaf)):
             identifiers.add(str(leaf))
         if kind == "number" and isinstance(leaf, (int, float)):
             numbers.add(float(leaf))
@@ -175,7 +177,7 @@ def mentions(value: JsonValue) -> Mentions:
             for word in _WORD.findall(leaf):
                 if _NUMBER.match(word):
                     numbers.add(float(word))
-                elif _is_identifying_word(word) and len(word) > 2:
+                elif _is_identifying_word(word) and len(word) > 2 and not _DATE.match(word):
                     identifiers.add(word)
     return Mentions(frozenset(identifiers), frozenset(n for n in numbers if _tells(n)))
 

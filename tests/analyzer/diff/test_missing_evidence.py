@@ -133,13 +133,19 @@ def test_strict_is_not_satisfied_where_evidence_may_hide_a_failure(refund: Recor
     assert diff_trajectories(refund, silent, strict=True).status == "warning"
 
 
-def test_two_runs_without_a_call_are_no_evidence() -> None:
+def test_two_runs_that_called_nothing_are_equal_if_that_was_recorded() -> None:
+    silent = trajectory_of([], final_text="I cannot help with that.")
+
+    assert diff_trajectories(silent, silent).status == "ok"
+
+
+def test_two_runs_of_which_nothing_was_recorded_are_no_evidence() -> None:
     found = diff_trajectories([], [])
 
     assert found.status == "warning"
     assert found.insufficient == (
-        "the reference has no tool call",
-        "the candidate has no tool call",
+        "nothing was recorded of the reference",
+        "nothing was recorded of the candidate",
     )
 
 

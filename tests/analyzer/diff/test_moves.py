@@ -115,6 +115,28 @@ def test_asking_together_for_what_needed_an_answer_first_is_a_move() -> None:
     )
 
 
+def test_a_call_that_changed_is_another_call_unless_it_is_a_mutation() -> None:
+    order, points = call("get_order", {"total": 84.0}, id="A1"), call("note", order="A1", text="a")
+    refund = call("refund", order_id="A1", amount=84.0)
+
+    def reordered(first: dict[str, Any], second: dict[str, Any], **kinds: str) -> int:
+        changed = {**second, "arguments": {**second["arguments"], "text": "b"}}
+        last = call("done")
+        runs = [first, second, last], [changed, first, last]
+        return len(diff_trajectories(*runs, kinds=kinds).reordered)
+
+    assert reordered(order, points) == 0
+    assert reordered(order, refund) == 0
+    assert reordered(order, refund, refund="mutate") == 1
+
+
+def test_a_date_ties_nothing() -> None:
+    one, other = call("search", {"day": "2026-01-05"}, q="x"), call("find", day="2026-01-05T10:00")
+
+    assert swapped(one, {**other, "arguments": {"day": "2026-01-05"}}) == ()
+    assert swapped(other, {**other, "tool": "seek"}) == ()
+
+
 def test_small_numbers_and_words_tie_nothing() -> None:
     count = call("count", {"n": 2, "state": "open"}, of="boxes")
 
