@@ -105,6 +105,22 @@ def test_a_short_jam_loses_nothing(exporter: Exporter) -> None:
     assert processor.counts.dropped == 0
 
 
+def test_a_jam_that_has_gone_is_forgotten(exporter: Exporter) -> None:
+    processor = BatchingProcessor(exporter, max_queue=10, batch_size=10, max_block=0.0)
+    close_gate(processor, exporter)
+    record(processor, *(str(n) for n in range(11)))
+    assert processor.counts.dropped == 1
+    exporter.gate.set()
+    processor.force_flush()
+    exporter.entered.clear()
+    processor._max_block = 20.0
+    close_gate(processor, exporter)
+    threading.Timer(0.01, exporter.gate.set).start()
+    record(processor, *(str(n) for n in range(15)))
+    assert processor.force_flush()
+    assert processor.counts.dropped == 1
+
+
 def test_flush_returns_at_its_timeout(exporter: Exporter) -> None:
     processor = BatchingProcessor(exporter)
     close_gate(processor, exporter)
