@@ -44,6 +44,7 @@ _DECODERS: Final[dict[str, Callable[[bytes], bytes]]] = {
     "deflate": zlib.decompress,
 }
 _GRPC_CODES: Final = {
+    0: grpc.StatusCode.UNAVAILABLE,
     400: grpc.StatusCode.INVALID_ARGUMENT,
     401: grpc.StatusCode.UNAUTHENTICATED,
     413: grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -55,7 +56,10 @@ _TOO_LARGE: Final = "Received message larger than max (5000000 vs. 4194304)"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a client hears instead of a receipt: the HTTP status, or the gRPC code that means it."""
+    """What a client hears instead of a receipt: the HTTP status, or the gRPC code that means it.
+
+    Status 0: the connection is closed without an answer.
+    """
 
     status: int
     retry_after: float | None = None
@@ -201,6 +205,9 @@ class _Handler(BaseHTTPRequestHandler):
         decode = _DECODERS.get(self.headers.get("content-encoding", ""))
         request = ExportTraceServiceRequest.FromString(body if decode is None else decode(body))
         refusal = self.server.receiver.take(request)
+        if refusal is not None and refusal.status == 0:
+            self.close_connection = True
+            return
         self.send_response(200 if refusal is None else refusal.status)
         if refusal is not None and refusal.retry_after is not None:
             self.send_header("retry-after", str(refusal.retry_after))

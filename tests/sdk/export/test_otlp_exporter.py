@@ -67,7 +67,7 @@ def stored_names(receiver: Receiver) -> list[str]:
 
 
 @PROTOCOLS
-@pytest.mark.parametrize("status", [401, 429, 503])
+@pytest.mark.parametrize("status", [0, 401, 429, 503])
 def test_what_may_pass_is_sent_again(tmp_path: Path, protocol: str, status: int) -> None:
     with sending(tmp_path, protocol, first(Answer(status))) as (exporter, receiver):
         exporter.export(spans_of("a b"))
