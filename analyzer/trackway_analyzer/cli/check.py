@@ -31,5 +31,7 @@ def command(
         click.echo(line(report_json(report)))
     else:
         print_report(report, console(), per_rule=None if everything else PER_RULE)
+    for note in rules.notes(trajectories.batch):
+        click.echo(note, err=True)
     notes(trajectories, source, reading)
     return Exit(report.exit_code)

@@ -53,6 +53,10 @@ class Approved(ToolRule):
         """How a report names this rule."""
         return f"{self.key}: {self.tool} by {self.by}"
 
+    def speaks_of(self) -> frozenset[str]:
+        """The tool and the one that approves it."""
+        return frozenset({self.tool, self.by})
+
     @cached_property
     def _granted(self) -> Expression | None:
         return None if self.granted is None else compiled(self.granted)

@@ -61,6 +61,10 @@ class Claim(Rule):
         """How a report names this rule."""
         return f"{self.key}: {self.needs}"
 
+    def speaks_of(self) -> frozenset[str]:
+        """The tool that a claim needs."""
+        return frozenset({self.needs})
+
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
         """Return one result for each run whose final text claims what it did not do."""
         evidence = self.evidence(batch)

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from os import PathLike
 from pathlib import Path
@@ -26,6 +26,7 @@ from trackway_analyzer.rules.finding import FINDING_SCHEMA, Finding, Result, Sta
 from trackway_analyzer.rules.located import PolicyError
 from trackway_analyzer.rules.policy_file import read_policy
 from trackway_analyzer.rules.rule import Rule
+from trackway_analyzer.rules.sentences import nearest_name
 from trackway_analyzer.rules.tools import Tools, merged_tools
 
 
@@ -36,9 +37,11 @@ class Policy:
         self,
         *rules: Rule,
         tools: Tools | None = None,
-        lines: tuple[int, ...] = (),
+        lines: Sequence[int] = (),
+        tool_lines: Mapping[str, int] | None = None,
         file: str = "policy",
     ) -> None:
+        self._tool_lines = tool_lines or {}
         self._lines = dict(zip(map(id, rules), lines, strict=False))
         self._file = file
         self.rules: tuple[Rule, ...] = tuple(
@@ -52,7 +55,13 @@ class Policy:
         """Read a policy file, or its text. Raises PolicyError with the line."""
         text, file = _text_of(source)
         parts = read_policy(text, file)
-        return cls(*parts.rules, tools=parts.tools, lines=parts.lines, file=file)
+        return cls(
+            *parts.rules,
+            tools=parts.tools,
+            lines=parts.lines,
+            tool_lines=parts.tool_lines,
+            file=file,
+        )
 
     def __repr__(self) -> str:
         return f"Policy({', '.join(rule.title for rule in self.rules)})"
@@ -78,6 +87,41 @@ class Policy:
         """All findings of a batch, each with its sentence: for small batches."""
         return [self.explain(batch, row) for row in self.check(batch).to_pylist()]
 
+    def notes(self, batch: RunBatch) -> list[str]:
+        """What may be wrong with the policy itself, seen from this data.
+
+        Names a tool that a rule speaks of and no run calls, with the recorded name that looks most
+        like it; and a rule of whose tools none is called, so that it can never fire here.
+        """
+        recorded = sorted(name for name in batch.steps.column("tool").unique().to_pylist() if name)
+        notes = [
+            f"{self._place(name)}tools: {name} is called in no run{_nearest(name, recorded)}"
+            for name in self.tools
+            if name not in recorded and _nearest(name, recorded)
+        ]
+        for rule in self.rules:
+            notes += self._notes_on(rule, recorded)
+        return list(dict.fromkeys(notes))
+
+    def _notes_on(self, rule: Rule, recorded: list[str]) -> Iterator[str]:
+        tools = sorted(rule.speaks_of())
+        missing = [name for name in tools if name not in recorded]
+        about = f"{self._where(rule)}{rule.title}"
+        if missing and len(missing) == len(tools):
+            hint = next(filter(None, (_nearest(name, recorded) for name in missing)), "")
+            yield f"{about} can never fire here: no run calls {' or '.join(missing)}{hint}"
+            return
+        for name in missing:
+            yield f"{about}: no run calls {name}{_nearest(name, recorded)}"
+
+    def _where(self, rule: Rule) -> str:
+        line = self._lines.get(id(rule))
+        return "" if line is None else f"{self._file}:{line}: "
+
+    def _place(self, name: str) -> str:
+        line = self._tool_lines.get(name)
+        return "" if line is None else f"{self._file}:{line}: "
+
     def _merged(self, rules: tuple[Rule, ...], tools: Tools) -> Tools:
         merged: Tools = tools
         for rule in rules:
@@ -99,6 +143,11 @@ class Policy:
 
     def _error(self, message: str, rule: Rule) -> PolicyError:
         return PolicyError(message, self._lines.get(id(rule)), self._file)
+
+
+def _nearest(name: str, recorded: list[str]) -> str:
+    near = nearest_name(name, recorded)
+    return "" if near is None else f", did you mean {near}?"
 
 
 def _text_of(source: str | PathLike[str]) -> tuple[str, str]:

@@ -52,6 +52,7 @@ class PolicyParts:
     lines: tuple[int, ...]
     """Line of each rule."""
     tools: Mapping[str, ToolSpec]
+    tool_lines: Mapping[str, int]
 
 
 def read_policy(text: str, file: str = "policy") -> PolicyParts:
@@ -75,7 +76,10 @@ class _File:
             )
         tools = self._tools(top)
         rules = list(self._rules(top))
-        return PolicyParts(tuple(r for _, r in rules), tuple(line for line, _ in rules), tools)
+        tool_lines = top["tools"].lines if tools else {}
+        return PolicyParts(
+            tuple(rule for _, rule in rules), tuple(line for line, _ in rules), tools, tool_lines
+        )
 
     def _tools(self, top: Located) -> dict[str, ToolSpec]:
         declared = top.get("tools") or Located()
@@ -135,6 +139,8 @@ class _File:
     def _arguments(self, cls: type[Rule], key: str, value: Any, line: int) -> dict[str, Any]:
         if isinstance(value, Located):
             return self._fields(cls, key, value)
+        if value is None and not required_names(cls):
+            return {}
         short = cls.short
         if not short:
             names = ", ".join(field_names(cls))

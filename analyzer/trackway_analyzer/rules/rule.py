@@ -85,6 +85,10 @@ class Rule(ABC):
         """Tools without which no run keeps the rule."""
         return frozenset()
 
+    def speaks_of(self) -> frozenset[str]:
+        """Tools without any call of which the rule has nothing to judge."""
+        return frozenset()
+
     def contradicts(self, other: Rule) -> str | None:  # noqa: ARG002
         """Why no run could keep both rules; None: some could."""
         return None
@@ -158,6 +162,10 @@ class ToolRule(Rule):
     def title(self) -> str:
         """How a report names this rule."""
         return f"{self.key}: {self.tool}"
+
+    def speaks_of(self) -> frozenset[str]:
+        """The tool."""
+        return frozenset({self.tool})
 
     @property
     def needs_a_call(self) -> bool:

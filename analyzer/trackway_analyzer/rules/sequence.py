@@ -105,6 +105,10 @@ class Sequence(RunRule):
         """What the pattern declares."""
         return declared(self.specs)
 
+    def speaks_of(self) -> frozenset[str]:
+        """Tools of the steps."""
+        return frozenset(spec.tool for spec in self.specs if spec.tool is not None)
+
     def requires(self) -> frozenset[str]:
         """Tools of the steps that are not optional."""
         return frozenset(s.tool for s in self.specs if s.tool is not None and not s.optional)

@@ -78,6 +78,10 @@ class ShapeRule(Rule):
     def alphabet(self) -> tuple[str, ...]:
         """Tools that the rule names."""
 
+    def speaks_of(self) -> frozenset[str]:
+        """All tools that it names."""
+        return frozenset(self.alphabet)
+
     @property
     def insertions(self) -> int:
         """How many hidden calls can matter together."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from jsonschema import Draft202012Validator
 
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.records import batch_of, batch_of_runs
@@ -20,6 +23,7 @@ from trackway_analyzer.rules import (
     ToolSpec,
 )
 from trackway_analyzer.rules.finding import FINDING_SCHEMA
+from trackway_analyzer.rules.policy_schema import PUBLISHED, policy_schema
 
 TEXT = r"""
 version: 1
@@ -250,3 +254,87 @@ def test_severity_may_stand_inside_a_rule_too() -> None:
 def test_rules_made_in_python_contradict_each_other_too() -> None:
     with pytest.raises(PolicyError, match="neither a nor b could ever come"):
         Policy(Before("a", "b"), Before("b", "a"))
+
+
+class TestNotes:
+    def test_tools_that_no_run_calls_are_named_with_the_nearest(self, refund: Any) -> None:
+        text = TEXT.replace("lookup_order:", "lookup_orders:").replace(
+            "- before: [check_policy, refund_api.create]",
+            "- before: [chek_policy, refund_api.create]",
+        )
+        policy = Policy.from_yaml(text)
+
+        assert policy.notes(batch_of(refund.healthy())) == [
+            "policy:4: tools: lookup_orders is called in no run, did you mean lookup_order?",
+            "policy:13: before: chek_policy, refund_api.create: no run calls chek_policy,"
+            " did you mean check_policy?",
+        ]
+
+    def test_a_rule_that_can_never_fire_is_named(self, refund: Any) -> None:
+        policy = Policy.from_yaml("version: 1\nrules:\n  - count: {tool: ship, max: 1}\n")
+
+        assert policy.notes(batch_of(refund.healthy())) == [
+            "policy:3: count: ship can never fire here: no run calls ship"
+        ]
+
+    def test_a_policy_that_fits_has_no_note(self, refund: Any) -> None:
+        policy = Policy.from_yaml(TEXT)
+
+        assert policy.notes(batch_of(refund.healthy())) == []
+
+
+def test_a_rule_without_keys_may_stand_bare(refund: Any) -> None:
+    text = "version: 1\nrules:\n  - no_secrets:\n  - recovered: {}\n  - no_loops:\n"
+
+    assert len(Policy.from_yaml(text).rules) == 3
+
+
+class TestPublishedSchema:
+    def test_the_published_schema_is_the_one_that_the_rules_make(self) -> None:
+        assert json.loads(PUBLISHED.read_text("utf-8")) == policy_schema()
+
+    @pytest.mark.parametrize(
+        "rule",
+        [
+            {"sequence": ["a", {"tool": "b", "kind": "mutate", "optional": True}]},
+            {"sequence": {"steps": ["a"], "extra": "forbid"}},
+            {"before": ["a", "b"], "severity": "warning"},
+            {"grounded": {"tool": "a", "argument": "b", "from": ["x.id", "input"]}},
+            {"forbid": "a"},
+            {"allow": ["a", "b"]},
+            {"budget": {"steps": 3, "cost_usd": 0.1}},
+            {"no_secrets": None},
+            {"exact": ["a", {"tool": "b", "arguments": {"x": 1}}, ["c", "d"]]},
+            {"partial_order": [["a", "b"]]},
+            {"answer": {"contains": ["a", 3], "grounded": True}},
+            {"arguments": {"tool": "a", "within": {"x": [1, 0.5]}, "calls": "any"}},
+        ],
+    )
+    def test_it_takes_what_the_policy_takes(self, rule: dict[str, Any]) -> None:
+        policy = {"version": 1, "rules": [rule]}
+
+        Policy.from_yaml(json.dumps(policy) + "\n")
+        Draft202012Validator(policy_schema()).validate(policy)
+
+    @pytest.mark.parametrize(
+        "rule",
+        [
+            {"befor": ["a", "b"]},
+            {"before": ["a"]},
+            {"before": ["a", "b"], "severity": "warn"},
+            {"grounded": {"tool": "a"}},
+            {"grounded": {"tool": "a", "argument": "b", "frm": "x"}},
+            {"sequence": [{"tol": "b"}]},
+            {"budget": {"stps": 3}},
+            {"no_secrets": {"x": 1}},
+        ],
+    )
+    def test_it_refuses_what_the_policy_refuses(self, rule: dict[str, Any]) -> None:
+        policy = {"version": 1, "rules": [rule]}
+
+        with pytest.raises(PolicyError):
+            Policy.from_yaml(json.dumps(policy) + "\n")
+        assert not Draft202012Validator(policy_schema()).is_valid(policy)
+
+    def test_it_takes_the_policy_of_these_tests(self) -> None:
+        Draft202012Validator(policy_schema()).validate(yaml.safe_load(TEXT))
