@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -122,7 +123,14 @@ def lookup_order(order_id: str) -> dict:
         raise ValueError("no such order")
     return {"id": order_id, "total": 84.0}
 
-server.run("stdio")
+"""
+OVER_STDIO = 'server.run("stdio")'
+OVER_HTTP = """
+import socket, uvicorn
+with socket.create_server(("127.0.0.1", 0)) as listener:
+    print(listener.getsockname()[1], flush=True)
+    app = server.streamable_http_app()
+    uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])
 """
 
 
@@ -165,8 +173,21 @@ def test_an_mcp_session_in_one_process(recorded: Any) -> None:
 
 def test_an_mcp_session_over_stdio(recorded: Any, tmp_path: Path) -> None:
     path = tmp_path / "server.py"
-    path.write_text(SERVER)
+    path.write_text(SERVER + OVER_STDIO)
     parameters = StdioServerParameters(
         command=sys.executable, args=["-W", "ignore", str(path)], env=dict(os.environ)
     )
     check_session(recorded, stdio_client(parameters))
+
+
+def test_an_mcp_session_over_streamable_http(recorded: Any, tmp_path: Path) -> None:
+    path = tmp_path / "server.py"
+    path.write_text(SERVER + OVER_HTTP)
+    command = [sys.executable, "-W", "ignore", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            # The port listens from before it is printed: a client that is early waits its turn.
+            check_session(recorded, f"http://127.0.0.1:{int(server.stdout.readline())}/mcp")
+        finally:
+            server.kill()

@@ -34,7 +34,6 @@ COMMANDS: Final = {
     "variants": "The distinct sequences of tools",
     "convert": "Any readable source to canonical Parquet",
     "compact": "Few Parquet files instead of many small ones",
-    "compact": "Few large Parquet files out of many small ones",
 }
 """Every command with its line in the help. Command `x` is `command` of the module `cli.x`."""
 
