@@ -16,6 +16,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,11 +27,13 @@ from opentelemetry.sdk.trace.export import SpanExporter
 from opentelemetry.trace import ProxyTracerProvider, Tracer
 
 from trackway.capture import DEFAULT_REDACTOR, Capture, Limits, Redactor
+from trackway.capture.limits import LEAST_VALUE_BYTES
 from trackway.environment import Environment, read_environment, share
 from trackway.exits import close_at_exit
 from trackway.export import Cleaner, processors_for
 from trackway.ids import EntropyIdGenerator
 from trackway.pipeline import DEFAULT_TIMEOUT, Pipeline
+from trackway.processors import MAX_ATTRIBUTES
 from trackway.propagation import (
     hand_over_to_threads_and_processes,
     place_in_baggage,
@@ -42,8 +45,6 @@ from trackway.sampling import drawn
 from trackway.schema import SCOPE_NAME
 
 _LOGGER: Final = logging.getLogger("trackway")
-_MAX_ATTRIBUTES: Final = 512
-"""Instrumentors that flatten messages pass 128 attributes, and then identity is evicted."""
 
 Export = str | Path | SpanExporter | SpanProcessor
 
@@ -98,7 +99,8 @@ def configure(
         return _Configured.provider
     kept = share(_first(sample, found.sample, 1.0))
     tail = kept < 1 and _first(keep_failed, found.keep_failed, True)
-    bounds, redactor = limits or Limits(), _redactor(_first(redact, found.redact, True))
+    bounds = _bounds(limits or Limits(), tracer_provider)
+    redactor = _redactor(_first(redact, found.redact, True))
     content = _first(capture_content, found.content, True)
     cleaner = Cleaner(redactor, bounds, content)
     targets = _targets(_first(export, found.export, None), found, cleaner)
@@ -156,6 +158,17 @@ def _first(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
 
 
+def _bounds(limits: Limits, given: TracerProvider | None) -> Limits:
+    """Cut inside the JSON what OpenTelemetry's own length limit would cut through."""
+    theirs = getattr(given or trace.get_tracer_provider(), "_span_limits", None)
+    longest = SpanLimits().max_span_attribute_length  # what the environment says
+    if isinstance(theirs, SpanLimits):
+        longest = theirs.max_span_attribute_length or longest
+    if longest is None or longest >= limits.value_bytes:
+        return limits
+    return replace(limits, value_bytes=max(longest, LEAST_VALUE_BYTES))
+
+
 def _redactor(redact: Redactor | bool) -> Redactor | None:
     if isinstance(redact, bool):
         return DEFAULT_REDACTOR if redact else None
@@ -184,7 +197,10 @@ def _new_provider(service_name: str | None, resource: Mapping[str, Any] | None) 
     attributes = dict(resource or {})
     if service_name:
         attributes[SERVICE_NAME] = service_name
-    limits = SpanLimits(max_span_attributes=_MAX_ATTRIBUTES)
+    limits = SpanLimits(
+        max_span_attributes=MAX_ATTRIBUTES,
+        max_span_attribute_length=SpanLimits.UNSET,  # `_bounds` keeps to it, inside the JSON
+    )
     return TracerProvider(
         resource=Resource.create(attributes),
         id_generator=EntropyIdGenerator(),

@@ -5,7 +5,9 @@
 2. A foreign span whose operation is a step (a model call, a tool call, a retrieval) also takes the
    run's clock, unless it is the same call seen twice: a span of the same operation (and tool)
    stands right above it, or is our own span around it.
-3. Nothing here raises: a processor that fails loses spans.
+3. Where the provider keeps fewer attributes of a span than `MAX_ATTRIBUTES`, a span inside a run
+   gets that many: past the limit the oldest are evicted, which are identity, model and usage.
+4. Nothing here raises: a processor that fails loses spans.
 """
 
 from __future__ import annotations
@@ -28,6 +30,9 @@ from trackway.schema import (
     Operation,
     Trackway,
 )
+
+MAX_ATTRIBUTES: Final = 512
+"""Instrumentors that flatten messages pass OpenTelemetry's 128."""
 
 _OPENINFERENCE: Final = {
     "LLM": Operation.LLM,
@@ -81,7 +86,15 @@ def _stamp(span: Span, place: Any, context: Context) -> None:
         and not _seen(operation, present, place.span)
     ):
         stamps[Trackway.STEP_INDEX] = run.tick()
+    _make_room(span)
     span.set_attributes(stamps)
+
+
+def _make_room(span: Span) -> None:
+    held = getattr(span, "_attributes", None)  # the SDK has no public way to a living span's limit
+    room = getattr(held, "maxlen", None)
+    if held is not None and room is not None and room < MAX_ATTRIBUTES:
+        held.maxlen = MAX_ATTRIBUTES
 
 
 def _seen(operation: Operation | None, present: Mapping[str, Any], span: trace.Span) -> bool:

@@ -19,6 +19,8 @@ from typing import Final
 from trackway.capture.text import Json, json_size
 
 ELLIPSIS: Final = "…"
+LEAST_VALUE_BYTES: Final = 128
+"""Room for the markers of what was cut."""
 _CHARS_MISSING: Final = re.compile(rf"{ELLIPSIS}\[truncated ([0-9]{{1,18}}) chars\]\Z")
 _ITEMS_MISSING: Final = re.compile(rf"\A{ELLIPSIS}\[truncated ([0-9]{{1,18}}) items\]\Z")
 _KEYS_MISSING: Final = re.compile(r"\A\[truncated ([0-9]{1,18}) keys\]\Z")
@@ -42,7 +44,7 @@ class Limits:
     """Characters up to which a digest covers the whole value; what is looked at in one capture."""
 
     def __post_init__(self) -> None:
-        for name, least in (("value_bytes", 128), ("depth", 1), ("hash_bytes", 0)):
+        for name, least in (("value_bytes", LEAST_VALUE_BYTES), ("depth", 1), ("hash_bytes", 0)):
             found = getattr(self, name)
             if found < least:
                 raise ValueError(f"Limits.{name}: expected at least {least}, found {found}")
