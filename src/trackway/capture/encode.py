@@ -151,7 +151,7 @@ class _Walk(Leaves):
 
     def affordable(self, pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
         """Return the members that the budget allows, paid for."""
-        entries = _snapshot(pairs, max(0, self.room) // _CHEAPEST)
+        entries = snapshot(pairs, max(0, self.room) // _CHEAPEST)
         room = self.room
         for place, (_, member) in enumerate(entries):
             cost = _KEY_COST + _cost(type(member))
@@ -164,7 +164,7 @@ class _Walk(Leaves):
 
     def elements(self, parts: Elements, depth: int) -> Json:
         result: list[Json] = []
-        for item in _snapshot(parts.items, max(0, self.room) // _CHEAPEST):
+        for item in snapshot(parts.items, max(0, self.room) // _CHEAPEST):
             cost = _cost(type(item))
             if cost > self.room:
                 break
@@ -210,7 +210,7 @@ def _cost(kind: type) -> int:
     return _CHEAPEST if _is_scalar(kind) else _OTHER_COST
 
 
-def _snapshot(items: Iterable[Any], most: int) -> list[Any]:
+def snapshot(items: Iterable[Any], most: int) -> list[Any]:
     """Return the first members of a container that another thread may be changing."""
     for _ in range(_SNAPSHOT_TRIES - 1):
         try:

@@ -2,8 +2,8 @@
 
 1. Plain is: exact dict with str keys, list, tuple, str, int of 64 bits, float, bool and None; no
    key denied; no deeper than the limit; within the budget.
-2. The budget, in characters: a string costs its length, each member of a container 64, a key that
-   was not met before 128 more.
+2. The budget, in characters: a string costs its length, each element of a list 64, each entry of a
+   dict 128.
 3. Strings are not looked into, floats may be NaN: what writes the value finds out.
 """
 
@@ -14,8 +14,8 @@ from typing import Any, Final
 from trackway.capture.redact import Redactor
 
 INTEGER_BOUND: Final = 1 << 63
-_MEMBER_COST: Final = 64
-_NEW_KEY_COST: Final = 128
+_ELEMENT_COST: Final = 64
+_ENTRY_COST: Final = 128
 
 
 class EveryKeySafe:
@@ -47,20 +47,16 @@ def _plain_room(value: Any, room: int, depth: int, keys: Redactor | EveryKeySafe
     """Return what is left of `room` after a container, or -1 where it is not plain."""
     kind = type(value)
     if kind is dict:
-        room -= _MEMBER_COST * len(value)
+        room -= _ENTRY_COST * len(value)
         if room < 0:
             return -1
         safe = keys.safe_keys
         for key in value:
-            if type(key) is not str:
+            if type(key) is not str or (key not in safe and not keys.learn(key)):
                 return -1
-            if key not in safe:
-                if not keys.learn(key):
-                    return -1
-                room -= _NEW_KEY_COST
         members = value.values()
     elif kind is list or kind is tuple:
-        room -= _MEMBER_COST * len(value)
+        room -= _ELEMENT_COST * len(value)
         members = value
     else:
         return -1

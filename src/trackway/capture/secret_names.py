@@ -51,13 +51,12 @@ class DeniedNames:
 
     def denies(self, key: str) -> bool:
         """Whether the value under this name must never be recorded."""
-        squeezed = _squeezed(key).rstrip(_DIGITS)
-        if (
-            squeezed[-3:] in _ENDINGS
-            and squeezed.endswith(_DENIED)
-            and not squeezed.endswith(_HARMLESS)
-        ):
-            return True
+        ending = key.rstrip(_DIGITS)[-3:]
+        # Most keys end in letters that no denied name ends in.
+        if not ending.isalpha() or not ending.isascii() or ending.lower() in _ENDINGS:
+            squeezed = _squeezed(key).rstrip(_DIGITS)
+            if squeezed.endswith(_DENIED) and not squeezed.endswith(_HARMLESS):
+                return True
         if not self._own:
             return False
         words = [word.lower() for word in _WORD.findall(key)]

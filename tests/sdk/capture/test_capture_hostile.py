@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 import json
 import sys
@@ -12,6 +13,7 @@ from unittest import mock
 import pytest
 
 from trackway.capture import Capture, capture_errors
+from trackway.capture.encode import snapshot
 from trackway.capture.errors import reset_capture_errors
 
 CAPTURE = Capture()
@@ -112,6 +114,29 @@ def test_values_that_refer_to_each_other_through_objects_end() -> None:
     first, second = types.SimpleNamespace(), types.SimpleNamespace()
     first.other, second.other = second, first
     assert "…[circular]" in (CAPTURE.value(first).text or "")
+
+
+def test_a_long_chain_of_wrappers_is_cut_at_the_depth() -> None:
+    chain: Any = collections.UserDict()
+    for _ in range(5_000):
+        outer: Any = collections.UserDict()
+        outer.data, chain = chain, outer
+    reset_capture_errors()
+    assert CAPTURE.value(chain).text == '"…[truncated: too deep]"'
+    assert capture_errors() == {}
+
+
+def test_a_container_that_changes_while_it_is_read_is_read_again() -> None:
+    class Changing:
+        changes = 2
+
+        def __iter__(self) -> Any:
+            if self.changes:
+                self.changes -= 1
+                raise RuntimeError("dictionary changed size during iteration")
+            return iter([1, 2, 3])
+
+    assert snapshot(Changing(), 2) == [1, 2]
 
 
 def test_a_call_near_the_recursion_limit_survives() -> None:

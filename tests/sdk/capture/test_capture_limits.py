@@ -194,6 +194,24 @@ def test_members_share_what_may_be_looked_at() -> None:
     assert written["all"][0] == ["2026-01-01"]
 
 
+def test_a_list_of_other_than_plain_values_is_cut_where_the_budget_ends() -> None:
+    *kept, marker = decoded(CAPTURE.value([DAY] * 50_000))
+    assert kept == ["2026-01-01"] * (1_048_576 // (512 + len("2026-01-01")))
+    assert marker == f"…[truncated {50_000 - len(kept)} items]"
+
+
+def test_many_texts_together_count_against_the_hash_limit() -> None:
+    texts = ["word " * 2_000] * 100
+    assert (CAPTURE.value(texts).digest or "").startswith("sha256:")
+    assert (CAPTURE.value(texts * 3).digest or "").startswith("sha256-partial:")
+
+
+def test_keys_that_were_met_before_change_nothing() -> None:
+    value = {f"never met before {number}": number for number in range(7_000)}
+    assert CAPTURE.value(value) == CAPTURE.value(value)
+    assert (CAPTURE.value(value).digest or "").startswith("sha256:")
+
+
 def test_what_one_member_does_not_use_is_left_to_the_others() -> None:
     written = decoded(CAPTURE.value({"few": [DAY], "many": [DAY] * 1_500}))
     assert written["many"] == ["2026-01-01"] * 1_500

@@ -111,6 +111,7 @@ class Shelf(dict[str, int]):
         (1, "1"),
         (-(2**63), str(-(2**63))),
         (2**63, f'"{2**63}"'),
+        ([2**63, -(2**63) - 1], f'["{2**63}","{-(2**63) - 1}"]'),
         (1.5, "1.5"),
         (1e16, "1e+16"),
         (-0.0, "-0.0"),
@@ -287,8 +288,14 @@ def test_a_container_in_itself_is_marked() -> None:
     loop: list[Any] = [1]
     loop.append(loop)
     assert text_of(loop) == '[1,"…[circular]"]'
-    twice = [1]
-    assert text_of([twice, twice]) == "[[1],[1]]"
+    for twice in ([1], [Colour.RED]):
+        inner = text_of(twice)
+        assert text_of([twice, twice]) == f"[{inner},{inner}]"
+
+
+def test_sets_are_sorted() -> None:
+    words = [f"word{number}" for number in range(40)]
+    assert decoded(set(words)) == sorted(words)
 
 
 def test_what_a_value_was_is_kept_when_it_changes_later() -> None:
