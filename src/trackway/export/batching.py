@@ -194,10 +194,11 @@ class BatchingProcessor(SpanProcessor):
             self._own.dropped += 1
         # A little less than the caller waits, so that the answer is there in time.
         millis = max(1, int((deadline - time.monotonic()) * 900))
-        flushed = self._guarded(self.exporter.force_flush, millis)
+        # An exporter that does not override the base class's flush returns None: nothing to flush.
+        flushed = self._guarded(lambda: self.exporter.force_flush(millis) is not False)
         lost = self.counts.lost
         fresh, self._reported_lost = lost - self._reported_lost, lost
-        return flushed is not False and flushed is not None and fresh == 0
+        return flushed is True and fresh == 0
 
     def _guarded(self, call: Any, *arguments: Any) -> Any:
         """Call code that may raise. What it raises is logged and means failure."""

@@ -134,6 +134,31 @@ def test_shutdown_returns_at_its_timeout(exporter: Exporter) -> None:
     assert not exporter.stopped
 
 
+class WithoutFlush(SpanExporter):
+    """Leaves the flush to the base class, which returns None."""
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        return SpanExportResult.SUCCESS
+
+
+def test_an_exporter_without_a_flush_of_its_own_delivers() -> None:
+    processor = BatchingProcessor(WithoutFlush())
+    record(processor, "a")
+    assert processor.force_flush()
+
+
+def test_a_flush_that_raises_is_no_delivery(
+    exporter: Exporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raising(timeout_millis: int = 30_000) -> bool:
+        raise ConnectionError("refused")
+
+    monkeypatch.setattr(exporter, "force_flush", raising)
+    processor = BatchingProcessor(exporter)
+    record(processor, "a")
+    assert not processor.force_flush()
+
+
 @pytest.mark.parametrize("how", ["says so", "raises"])
 def test_flush_is_false_when_an_export_failed(exporter: Exporter, how: str) -> None:
     exporter.result = SpanExportResult.FAILURE
