@@ -55,7 +55,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, ruler, *rows))
 
 
-def setting() -> str:
+def setting(packages: Sequence[str] = PACKAGES) -> str:
     """Date, machine, load and versions, on a few lines."""
     cpu = next(
         (
@@ -70,7 +70,7 @@ def setting() -> str:
         [
             f"- {datetime.now(UTC):%Y-%m-%d}, Python {platform.python_version()}, "
             f"{os.cpu_count()} × {cpu}, load average {load} at the end",
-            f"- {', '.join(f'{name} {version(name)}' for name in PACKAGES)}",
+            f"- {', '.join(f'{name} {version(name)}' for name in packages)}",
         ]
     )
 

@@ -6,8 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import time
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
@@ -16,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from end_to_end.prefork import serving
 
 APP = """
 import json, os
@@ -59,25 +59,10 @@ def plain(order: str) -> dict:
 def server(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes], Path]]:
     (tmp_path / "app.py").write_text(APP)
     spans = tmp_path / "spans.jsonl"
-    ready = tmp_path / "ready"
-    (tmp_path / "conf.py").write_text(
-        "def when_ready(server):\n"
-        "    port = server.LISTENERS[0].sock.getsockname()[1]\n"
-        f"    open({str(ready)!r}, 'w').write(str(port))\n"
-    )
-    command = [
-        sys.executable, "-m", "gunicorn", "app:app", "-w", "2", "--preload", "-b", "127.0.0.1:0",
-        "-k", "uvicorn_worker.UvicornWorker", "-c", "conf.py", "--log-level", "error",
-    ]  # fmt: skip
-    process = subprocess.Popen(command, cwd=tmp_path, env={**os.environ, "SPANS": str(spans)})
-    deadline = time.monotonic() + 30
-    while not (ready.exists() and ready.read_text()) and time.monotonic() < deadline:
-        os.sched_yield()
-    try:
-        yield f"http://127.0.0.1:{ready.read_text()}", process, spans
-    finally:
-        process.kill()
-        process.wait()
+    worker = ("-k", "uvicorn_worker.UvicornWorker")
+    environment = {**os.environ, "SPANS": str(spans)}
+    with serving("app:app", tmp_path, *worker, environment=environment) as (url, process):
+        yield url, process, spans
 
 
 def fetch(url: str) -> str:
