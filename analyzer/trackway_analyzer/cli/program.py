@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "steps": "The steps of each run, one run a line",
     "show": "One run on one screen",
     "check": "Check runs against a policy file",
+    "policy": "Propose a policy from runs that passed",
     "diff": "What differs between two runs",
     "stats": "How many runs, steps, calls, tokens and failures",
     "gaps": "Holes in the evidence, named",

@@ -42,7 +42,7 @@ class Terminal(RunRule):
         """Judge the end of one run."""
         recorded = evidence.text(run, "final_action")
         last = last_turn(evidence, run)
-        actions = [recorded] if recorded is not None else [evidence.tool[row] or "" for row in last]
+        actions = terminal_actions(evidence, run)
         position = evidence.position(last[-1]) if last and recorded is None else None
         if recorded is None:
             after = evidence.position(last[-1]) if last else -1
@@ -99,6 +99,14 @@ class Terminal(RunRule):
 def category_of(action: str) -> str:
     """Category of an action: its name up to the first dot."""
     return action.partition(".")[0]
+
+
+def terminal_actions(evidence: Evidence, run: int) -> list[str]:
+    """The recorded final action, else the last executed tools."""
+    recorded = evidence.text(run, "final_action")
+    if recorded is not None:
+        return [recorded]
+    return [evidence.tool[row] or "" for row in last_turn(evidence, run)]
 
 
 def last_turn(evidence: Evidence, run: int) -> list[int]:
