@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from opentelemetry import context as otel_context
 
+from trackway.capture.storage import mro_of, namespace_of
 from trackway.driving import (
     Opened,
     detach,
@@ -32,17 +33,24 @@ def follower(kind: type) -> Follow | None:
     try:
         return _known[kind]
     except KeyError:
-        if len(_known) >= _MOST_KNOWN:
-            _known.clear()
-            _known.update(_EXACT)
-        found = _known[kind] = _follower(kind)
-        return found
+        pass
+    except Exception:  # noqa: BLE001 - a class's own hash or equality is user code
+        return _follower(kind)
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+        _known.update(_EXACT)
+    found = _known[kind] = _follower(kind)
+    return found
 
 
 def _follower(kind: type) -> Follow | None:
-    if any("body_iterator" in vars(base).get("__annotations__", ()) for base in kind.__mro__):
-        return _follow_response
-    if hasattr(kind, "__anext__") or hasattr(kind, "__next__"):
+    """Look into the class without running any code of it or of its metaclass."""
+    spaces = [namespace_of(base) for base in mro_of(kind)]
+    for space in spaces:
+        annotations = space.get("__annotations__")  # of `type` and the like: a descriptor
+        if isinstance(annotations, dict) and "body_iterator" in annotations:
+            return _follow_response
+    if any("__anext__" in space or "__next__" in space for space in spaces):
         return _follow_iterator
     return None
 
