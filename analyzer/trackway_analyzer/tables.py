@@ -69,6 +69,7 @@ RUN_SCHEMA: pa.Schema = pa.schema(
         ("tools", pa.list_(pa.string())),
         ("gaps", pa.list_(GAP_TYPE)),
         ("sources", pa.list_(pa.string())),
+        ("events", SPAN_SCHEMA.field("events").type),  # trackway.* events on no step, by time
     ]
 )
 

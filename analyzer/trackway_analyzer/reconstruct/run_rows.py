@@ -4,7 +4,9 @@
    does.
 2. Tokens and cost are summed over the steps; an agent span repeats its models' tokens. Only a run
    without a model step takes them from its first head. A sum of nothing recorded is null.
-3. `tools` are the executed tools in order; `retries` counts steps that are a further attempt.
+3. Events of ours on spans that are no steps (a decision of the agent, a wait of the run) are the
+   run's.
+4. `tools` are the executed tools in order; `retries` counts steps that are a further attempt.
 """
 
 from __future__ import annotations
@@ -35,6 +37,9 @@ _PICKED: Final = (
 )
 
 
+_OURS: Final = "trackway."
+
+
 def runs_table(
     columns: SpanColumns,
     run: Ints,
@@ -59,6 +64,7 @@ def runs_table(
     arrays["spans"] = pa.array(np.bincount(run[rows], minlength=count), pa.int32())
     arrays |= _of_steps(columns, run, heads, steps, count)
     arrays["gaps"] = gaps
+    arrays["events"] = _events(columns, run, rank, count)
     return pa.Table.from_arrays(
         [_array(arrays[field.name], field.type) for field in RUN_SCHEMA], schema=RUN_SCHEMA
     )
@@ -165,3 +171,20 @@ def _tools(steps: pa.Table, run: Ints, tool: Mask, count: int) -> pa.ListArray:
 
 def _where(operation: pa.Array, wanted: Operation) -> Mask:
     return pc.equal(operation, wanted.value).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def _events(columns: SpanColumns, run: Ints, rank: Ints, count: int) -> pa.ListArray:
+    """Events of ours on spans of runs that are no steps, by run and time."""
+    events = columns.array("events")
+    owner = pc.list_parent_indices(events).to_numpy(zero_copy_only=False).astype(np.int64)
+    flat = pc.list_flatten(events)
+    ours = pc.starts_with(flat.field("name"), _OURS).fill_null(False)
+    kept = ours.to_numpy(zero_copy_only=False) & (run[owner] != NONE) & ~columns.is_step[owner]
+    places = np.flatnonzero(kept)
+    owner = owner[places]
+    time = flat.field("time").cast(pa.int64()).fill_null(NEVER).to_numpy()[places]
+    order = np.lexsort((places, rank[owner], time, run[owner]))
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(run[owner], minlength=count))))
+    return pa.ListArray.from_arrays(
+        pa.array(offsets, pa.int32()), flat.take(pa.array(places[order]))
+    )

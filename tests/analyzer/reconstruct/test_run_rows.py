@@ -189,3 +189,20 @@ def test_what_a_provider_ran_parts_the_words_around_it():
     output = json.dumps([{"role": "assistant", "parts": parts}])
     record.span("llm", output=output)
     assert row(record)["final_text"] == "Found it."
+
+
+def test_events_of_ours_on_no_step_are_the_runs_in_order_of_time():
+    record = Recording()
+    names = ["trackway.wait", "exception", "trackway.decision"]
+    events = [
+        {"name": name, "time": 1_000 - number, "attributes": "{}"}
+        for number, name in enumerate(names)
+    ]
+    agent = record.agent("support", events=events)
+    record.tool("lookup", {}, "done", agent, events=[{**events[0], "name": "trackway.effect"}])
+    assert [event["name"] for event in row(record)["events"]] == [
+        "trackway.decision",
+        "trackway.wait",
+    ]
+    (step,) = record.run().batch.steps["events"].to_pylist()
+    assert [event["name"] for event in step] == ["trackway.effect"]
