@@ -123,11 +123,15 @@ class BatchingProcessor(SpanProcessor):
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Deliver what has ended. True only if all of it is delivered and none was lost."""
+        return self.begin_flush(time.monotonic() + timeout_millis / 1000)()
+
+    def begin_flush(self, deadline: float) -> Callable[[], bool]:
+        """Order a flush up to a monotonic time; return the wait for its answer."""
         if self._stopped or threading.current_thread() is self._worker:
-            return False
-        order = _Flush(time.monotonic() + timeout_millis / 1000)
+            return lambda: False
+        order = _Flush(deadline)
         self._orders.put(order)
-        return order.done.wait(timeout_millis / 1000) and order.delivered
+        return lambda: order.done.wait(max(0.0, deadline - time.monotonic())) and order.delivered
 
     def shutdown(self, timeout_millis: int = 30_000) -> None:
         """Flush, stop the worker and shut the exporter down, within the timeout."""

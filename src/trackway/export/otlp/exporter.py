@@ -9,8 +9,9 @@
 4. While the receiver is away it is tried again after what it asked for, else after 1, 2, 4 … 30
    seconds. A message that it breaks on eight times running (HTTP 500) is given up, so that it does
    not hold up the rest for ever.
-5. The spool holds `spool_bytes` at most. Beyond that new batches are counted as failed and the log
-   says so.
+5. The spool holds `spool_bytes` at most. What it has no room for, and what a full disk refuses,
+   waits in memory behind it, 256 batches at most. Beyond that new batches are counted as failed.
+   The log says so.
 6. `force_flush` tries at once and returns True only if nothing waits any more and nothing has been
    lost since the last flush. It returns False as soon as a try has failed: a dead receiver does not
    hold up an exit.
@@ -46,6 +47,7 @@ _LOG: Final = logging.getLogger(__name__)
 _SEGMENT_BYTES: Final = 16 * 2**20
 _LONGEST_PAUSE: Final = 30.0
 _MOST_TRIES: Final = 8
+_LATE_BATCHES: Final = 256
 
 
 @dataclass(slots=True, eq=False)
@@ -113,6 +115,8 @@ class OtlpSpanExporter(SpanExporter):
         self._changed = threading.Condition()
         self._memory: deque[_Batch] = deque()
         self._segments: deque[Segment] = deque()
+        self._late: deque[_Batch] = deque()
+        """Newer than the spool, which has no room for them."""
         self._inherited: set[Path] = set()
         self._recovered = False
         self._sending = False
@@ -137,8 +141,9 @@ class OtlpSpanExporter(SpanExporter):
             self._recover()
             self.counts.ended += len(spans)
             batch = _Batch(list(spans))
-            if self._segments or len(self._memory) >= self._memory_batches:
-                self._spill(batch)
+            if self._segments or self._late or len(self._memory) >= self._memory_batches:
+                self._late.append(batch)
+                self._spill()
             else:
                 self._memory.append(batch)
             self._changed.notify_all()
@@ -156,6 +161,7 @@ class OtlpSpanExporter(SpanExporter):
             )
             if not self._is_empty():
                 self._keep_memory()
+                self._spill()
             lost, self._lost_before = self._lost_before, self.counts.failed
             return self._is_empty() and lost == self.counts.failed
 
@@ -167,29 +173,36 @@ class OtlpSpanExporter(SpanExporter):
                 return
             self._closed = True
             self._keep_memory()
-            self.counts.failed += sum(len(batch.spans) for batch in self._memory)
+            self._spill()
+            self.counts.failed += sum(len(batch.spans) for batch in (*self._memory, *self._late))
             for segment in self._segments:
                 segment.close()
             self._changed.notify_all()
 
     def _is_empty(self) -> bool:
-        return self._recovered and not (self._memory or self._segments or self._sending)
+        return self._recovered and not (self._something_waits() or self._sending)
+
+    def _something_waits(self) -> bool:
+        return bool(self._memory or self._segments or self._late)
 
     def _stopped(self) -> bool:
         return self._closed or self._broken
 
     # What waits, and where. Callers hold the lock.
 
-    def _spill(self, batch: _Batch) -> None:
-        """Put a new batch at the end of the spool."""
+    def _spill(self) -> None:
+        """Put new batches at the end of the spool; some may wait in memory until it has room."""
         try:
-            last = self._segments[-1] if self._segments else None
-            if last is None or last.path in self._inherited or last.size >= _SEGMENT_BYTES:
-                self._segments.append(self._new_segment(batch))
-            self._append(self._segments[-1], batch)
+            while self._late:
+                last = self._segments[-1] if self._segments else None
+                if last is None or last.path in self._inherited or last.size >= _SEGMENT_BYTES:
+                    self._segments.append(self._new_segment(self._late[0]))
+                self._append(self._segments[-1], self._late[0])
+                self._late.popleft()
         except OSError as error:
-            self.counts.failed += len(batch.spans)
             self._complain("spool", f"cannot keep spans for a receiver that is away: {error}")
+            while len(self._late) > (0 if self._spool is None else _LATE_BATCHES):
+                self.counts.failed += len(self._late.pop().spans)
 
     def _keep_memory(self) -> None:
         """Put what waits in memory before the rest of the spool, where there is one."""
@@ -261,14 +274,16 @@ class OtlpSpanExporter(SpanExporter):
         sender.close()
 
     def _due(self) -> bool:
-        return bool(self._memory or self._segments) and time.monotonic() >= self._retry_at
+        return self._something_waits() and time.monotonic() >= self._retry_at
 
     def _seconds_to_wait(self) -> float | None:
-        if not (self._memory or self._segments):
+        if not self._something_waits():
             return None
         return max(0.0, self._retry_at - time.monotonic())
 
     def _oldest(self) -> _Batch | _Frame | None:
+        if not (self._memory or self._segments):
+            self._memory, self._late = self._late, self._memory
         if self._memory:
             return self._memory[0]
         segment = self._segments[0]

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Final
 
@@ -25,7 +26,8 @@ from trackway.export.content import is_content
 from trackway.export.parquet.table import batch_of
 from trackway.export.rows import Rows
 
-_TEXTS: Final = ("name", "error_message", "arguments", "result", "input", "output", "attributes")
+_OPEN_TEXTS: Final = ("name", "error_message", "attributes")
+_TEXTS: Final = (*_OPEN_TEXTS, "arguments", "result", "input", "output")
 
 
 def clean_batch(spans: Sequence[ReadableSpan], cleaner: Cleaner) -> pa.RecordBatch:
@@ -46,8 +48,8 @@ def suspicious(
     batch: pa.RecordBatch, rows: Rows, spans: Sequence[ReadableSpan], cleaner: Cleaner
 ) -> list[int]:
     """Return the rows that have to be looked at."""
-    texts = _texts(batch)
-    lengths = pc.binary_length(texts)
+    texts = [batch[name] for name in _TEXTS if name in batch.schema.names]
+    lengths = _lengths(texts)
     found = pc.or_(_has_parts(batch), pc.greater(lengths, cleaner.limits.span_bytes))
     unclean = _unclean(batch, rows)
     if unclean is not None:
@@ -55,7 +57,11 @@ def suspicious(
             return _numbers(pc.or_(found, unclean))
         hits = pc.greater(lengths, cleaner.limits.value_bytes)
         if cleaner.redactor is not None:
-            hits = pc.or_(hits, pc.match_substring_regex(texts, cleaner.redactor.screen))
+            # The long columns of our own rows hold what our capture has cleaned.
+            names = _TEXTS if _has_foreign(batch) else _OPEN_TEXTS
+            open_to_others = [batch[name] for name in names if name in batch.schema.names]
+            joined = pc.binary_join_element_wise(*open_to_others, "\n", null_handling="skip")
+            hits = pc.or_(hits, pc.match_substring_regex(joined, cleaner.redactor.screen))
         if rows.nested:
             hits = pc.or_(hits, pa.array([row in rows.nested for row in range(len(spans))]))
         found = pc.or_(found, pc.and_(hits, unclean))
@@ -66,7 +72,11 @@ def _unclean(batch: pa.RecordBatch, rows: Rows) -> pa.Array | None:
     """Tell of each row whether our own capture has not cleaned it; None: it has cleaned all."""
     if "source" not in batch.schema.names or not all(map(is_own_key, rows.own_keys)):
         return pa.repeat(True, batch.num_rows)
-    return pc.is_null(batch["source"]) if batch["source"].null_count else None
+    return pc.is_null(batch["source"]) if _has_foreign(batch) else None
+
+
+def _has_foreign(batch: pa.RecordBatch) -> bool:
+    return "source" not in batch.schema.names or batch["source"].null_count > 0
 
 
 def _every_row(rows: Rows, spans: Sequence[ReadableSpan], cleaner: Cleaner) -> bool:
@@ -81,9 +91,10 @@ def _every_row(rows: Rows, spans: Sequence[ReadableSpan], cleaner: Cleaner) -> b
     return any(cleaner.resource(resource) is not resource for resource in resources.values())
 
 
-def _texts(batch: pa.RecordBatch) -> pa.Array:
-    present = [batch[name] for name in _TEXTS if name in batch.schema.names]
-    return pc.binary_join_element_wise(*present, "\n", null_handling="skip")
+def _lengths(texts: Sequence[pa.Array]) -> pa.Array:
+    """Return the bytes of all texts of each row."""
+    lengths = [pc.fill_null(pc.binary_length(text), 0) for text in texts]
+    return functools.reduce(pc.add, lengths)
 
 
 def _has_parts(batch: pa.RecordBatch) -> pa.Array:
