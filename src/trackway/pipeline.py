@@ -4,7 +4,8 @@
    the tail decision (`sampling`) where runs are sampled.
 2. Targets can be replaced: a provider can't remove a processor, and `configure()` may be called
    again.
-3. `force_flush` returns within its timeout; True only if every target said so in time. What a tail
+3. `force_flush` returns within its timeout; True only if every target said so in time. Targets
+   flush and close side by side: one that is stuck takes no time from the others. What a tail
    decision still holds back is not lost and not waited for; `close` hands it on.
 """
 
@@ -66,8 +67,8 @@ class Pipeline(SpanProcessor):
         self.release()
         delivered = self.force_flush(int(timeout * 1000))
         targets, self._targets, self._starting = self._targets, (), ()
-        for target in targets:
-            _in_time(target.shutdown, max(0.0, deadline - time.monotonic()))
+        for wait in [_begin(target.shutdown, deadline) for target in targets]:
+            wait()
         return delivered
 
     def release(self) -> None:
@@ -91,7 +92,9 @@ class Pipeline(SpanProcessor):
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Flush every target within the timeout; True only if each of them delivered."""
         deadline = time.monotonic() + timeout_millis / 1000
-        delivered = [_flush(target, deadline) for target in self._targets]
+        delivered = [
+            wait() for wait in [_begin_flush(target, deadline) for target in self._targets]
+        ]
         return all(delivered)
 
     def shutdown(self) -> None:
@@ -112,17 +115,17 @@ def _forked(reference: weakref.ref[Pipeline]) -> None:
         pipeline._sampler.forget()
 
 
-def _flush(target: SpanProcessor, deadline: float) -> bool:
-    left = max(0.0, deadline - time.monotonic())
-    if isinstance(target, BatchingProcessor):  # keeps to its timeout by itself
-        return target.force_flush(int(left * 1000))
+def _begin_flush(target: SpanProcessor, deadline: float) -> Callable[[], bool]:
+    if isinstance(target, BatchingProcessor):  # keeps to its deadline by itself
+        return target.begin_flush(deadline)
     told: list[object] = []
-    finished = _in_time(lambda: told.append(target.force_flush(int(left * 1000))), left)
-    return finished and told != [False]
+    left = max(0.0, deadline - time.monotonic())
+    wait = _begin(lambda: told.append(target.force_flush(int(left * 1000))), deadline)
+    return lambda: wait() and told != [False]
 
 
-def _in_time(action: Callable[[], object], seconds: float) -> bool:
-    """Run the action on a thread of its own; False where it raised or is still running."""
+def _begin(action: Callable[[], object], deadline: float) -> Callable[[], bool]:
+    """Run the action on a thread of its own; the wait says whether it ended well in time."""
     done: list[bool] = []
 
     def act() -> None:
@@ -133,11 +136,14 @@ def _in_time(action: Callable[[], object], seconds: float) -> bool:
         else:
             done.append(True)
 
+    def wait() -> bool:
+        if thread.ident is not None:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        return bool(done)
+
     thread = threading.Thread(target=act, name="trackway-flush", daemon=True)
     try:
         thread.start()
     except RuntimeError:  # the interpreter is too far gone for a new thread
         act()
-    else:
-        thread.join(seconds)
-    return bool(done)
+    return wait

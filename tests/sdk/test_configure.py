@@ -7,6 +7,7 @@ import logging
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -397,3 +398,26 @@ def test_a_secret_stays_out_wherever_it_is_put(recorded: Any) -> None:
     for span in recorded.all:
         told = [span.name, dict(span.attributes), [dict(e.attributes) for e in span.events]]
         assert SECRET not in str(told)
+
+
+def test_a_target_that_waits_takes_no_time_from_the_others() -> None:
+    """The first is done only once the second has been asked to flush."""
+    asked = threading.Event()
+
+    class Waits(InMemorySpanExporter):
+        def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+            asked.wait(20)
+            return super().export(spans)
+
+    class Asked(InMemorySpanExporter):
+        def force_flush(self, timeout_millis: int = 30_000) -> bool:
+            asked.set()
+            return True
+
+    waits, other = Waits(), Asked()
+    trackway.configure(export=[waits, other])
+    with trackway.run("t"):
+        pass
+    assert trackway.flush(10)
+    assert len(waits.get_finished_spans()) == len(other.get_finished_spans()) == 1
+    trackway.shutdown()

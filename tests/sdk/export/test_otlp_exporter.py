@@ -268,6 +268,43 @@ def test_an_unwritable_spool_keeps_spans_in_memory(
     assert exporter.counts.failed == 1
 
 
+def test_what_a_full_disk_refuses_is_sent_in_order_when_the_receiver_is_back(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "spool").write_text("in the way")
+    away = threading.Event()
+    away.set()
+
+    def answer(_request: ExportTraceServiceRequest) -> Answer | None:
+        return Answer(503) if away.is_set() else None
+
+    with sending(tmp_path, "http", answer, memory_batches=1) as (exporter, receiver):
+        for name in "abc":
+            exporter.export(spans_of(name))
+        assert not exporter.force_flush()
+        assert exporter.counts.failed == 0
+        (tmp_path / "spool").unlink()  # there is room again
+        for name in "de":
+            exporter.export(spans_of(name))
+        away.clear()
+        assert exporter.force_flush()
+        assert stored_names(receiver) == list("abcde")
+        assert (exporter.counts.delivered, exporter.counts.failed) == (5, 0)
+
+
+def test_behind_a_full_disk_waits_a_bounded_number_of_batches(
+    tmp_path: Path, away: Callable[..., OtlpSpanExporter]
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    exporter = away(spool=tmp_path / "file", memory_batches=1)
+    exporter.export(spans_of("a"))
+    for _ in range(256 + 3):
+        exporter.export(spans_of("b"))
+    assert exporter.counts.failed == 3
+    exporter.shutdown()
+    assert exporter.counts.failed == exporter.counts.ended == 260
+
+
 @pytest.mark.parametrize(
     ("target", "complaint"),
     [
