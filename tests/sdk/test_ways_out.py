@@ -270,6 +270,30 @@ os._exit(0)
     assert program.counts == {"execute_tool work": 1, "run t": 1}
 
 
+def test_a_platform_known_to_freeze_needs_no_argument(program: Program) -> None:
+    body = """
+os.environ["AWS_LAMBDA_FUNCTION_NAME"] = "refunds"
+trackway.configure(export=FileExporter())
+with trackway.run("t"):
+    work()
+os._exit(0)
+"""
+    assert program.run(body) == 0, program.errors
+    assert program.counts == {"execute_tool work": 1, "run t": 1}
+
+
+def test_workers_renewed_after_every_task(program: Program) -> None:
+    body = """
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(2, maxtasksperchild=1) as pool:
+        assert pool.map(work, range(10), chunksize=1) == list(range(10))
+        pool.close()
+        pool.join()
+"""
+    assert program.run(body) == 0, program.errors
+    assert program.counts == {"execute_tool work": 10}
+
+
 def test_sigterm_after_the_default_was_set_again(program: Program) -> None:
     body = """
 before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
