@@ -100,6 +100,4 @@ def _holds_no_key(text: str) -> bool:
 
 
 def _holds_no_card(text: str) -> bool:
-    if "\\u" in text:  # an escape's digits may hide where the number begins
-        return False
     return not any(kinds.CARD.accepts(match) for match in kinds.CARD.pattern.finditer(text))

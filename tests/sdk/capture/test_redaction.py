@@ -20,6 +20,7 @@ from trackway.capture import (
     redactor,
 )
 from trackway.capture.errors import reset_capture_errors
+from trackway.capture.secret_patterns import KEYS
 
 CAPTURE = Capture()
 # Written in pieces, so that no scanner takes this file for a leak.
@@ -56,7 +57,27 @@ SECRETS = {
     "5555555555554444": "card",
     "3782 822463 10005": "card",
     "2223003122003222": "card",
+    "4222222222222": "card",
+    "30569309025904": "card",
 }
+SHORTEST = {
+    "sk-": "a1" * 8,
+    "AKIA": "A1" * 8,
+    "ASIA": "A1" * 8,
+    "ABIA": "A1" * 8,
+    "ACCA": "A1" * 8,
+    "AIza": "a1" * 15,
+    "ya29.": "a1" * 8,
+    "eyJ": "a1b2c3d4e5f6g.x",
+    "SG.": "a1" * 8 + "." + "b2" * 8,
+    "xox": "b-" + "a1" * 6,
+    "hooks.slack.com/": "services/T/B/" + "a1" * 8,
+    "dapi": "a1" * 16,
+    ":AA": "a1" * 16,
+    "pcsk_": "a1" * 8,
+    "ATATT3x": "a1" * 8,
+}
+"""What follows an anchor at least; 13 characters behind a prefix in `_`, 16 behind one in `-`."""
 CREDENTIALS = [
     ("Authorization: Bearer abcdefgh1234", "Authorization: [redacted:assignment]"),
     ("send Bearer abcdefgh1234 along", "send Bearer [redacted:authorization] along"),
@@ -73,6 +94,7 @@ CREDENTIALS = [
     ("Cookie: sid=1; theme=dark\nHost: x", "Cookie: [redacted:assignment]\nHost: x"),
     ('"password": "never closed', '"password": "[redacted:assignment]'),
     ("password2 = hunter2", "password2 = [redacted:assignment]"),
+    ("password='a token=abcdef in it' x", "password='[redacted:assignment]' x"),
     ("f(token=abcd,efgh, n=1)", "f(token=[redacted:assignment], n=1)"),
 ]
 HARMLESS = [
@@ -99,6 +121,7 @@ HARMLESS = [
     "ada@example.org",
     "+49 30 1234567",
     "secretary: Ada",
+    "Favourite cookie: recipe no 42",
     "monkey=banana",
 ]
 
@@ -111,6 +134,16 @@ def test_a_secret_is_replaced_by_its_kind(secret: str, kind: str, around: str) -
     text = around.format(secret)
     expected = around.format(f"[redacted:{kind}]")
     assert DEFAULT_REDACTOR.text(text) == (expected, True)
+
+
+@pytest.mark.parametrize("anchor", [anchor for kind in KEYS for anchor in kind.anchors])
+def test_the_shortest_key_of_every_vendor_is_found_alone_and_in_a_value(anchor: str) -> None:
+    body = SHORTEST.get(anchor) or ("a1b2c3d4e5f6g" if anchor.endswith("_") else "a1" * 8)
+    secret = ("12345678" if anchor == ":AA" else "") + anchor + body
+    text, changed = DEFAULT_REDACTOR.text(f"see {secret} there")
+    assert changed
+    assert body not in text
+    assert body not in (CAPTURE.value({"note": [secret]}).text or "")
 
 
 @pytest.mark.parametrize(("text", "expected"), CREDENTIALS)
