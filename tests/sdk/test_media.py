@@ -47,7 +47,7 @@ def test_equal_images_can_be_told_from_others(recorded: Any) -> None:
     assert told[0] == told[1] != told[2]
 
 
-MESSAGES = {
+MESSAGES: dict[str, list[Any]] = {
     "chat": [{"type": "image_url", "image_url": {"url": DATA_URL}}],
     "responses": [{"type": "input_image", "image_url": DATA_URL}],
     "anthropic": [
