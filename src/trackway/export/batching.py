@@ -8,6 +8,7 @@
    word, and nothing has been lost since the last flush. It returns at the timeout at the latest.
 4. A forked child starts with an empty queue and a worker of its own.
 5. `on_end` takes no lock, so that a signal handler may flush at any point of the program.
+6. Losses are said in the log: the first dropped span, and at `shutdown` how many were lost in all.
 """
 
 from __future__ import annotations
@@ -86,6 +87,7 @@ class BatchingProcessor(SpanProcessor):
         self._awake = False
         self._overloaded = False
         self._reported_lost = 0
+        self._told_of_drops = False
         self._worker = threading.Thread(target=self._work, name="trackway-export", daemon=True)
         if not self._stopped:
             self._worker.start()
@@ -144,6 +146,7 @@ class BatchingProcessor(SpanProcessor):
         self._worker.join(max(0.0, deadline - time.monotonic()))
         if not self._worker.is_alive():
             self._shut_exporter(deadline)
+        self._tell_of_losses()
 
     def _shut_exporter(self, deadline: float) -> None:
         if "timeout_millis" in inspect.signature(self.exporter.shutdown).parameters:
@@ -172,6 +175,7 @@ class BatchingProcessor(SpanProcessor):
                 order = None
             self._awake = False
             self._drain(len(self._queue))
+            self._tell_of_drops()
             if order is not None:
                 order.delivered = self._delivered(order.deadline)
                 order.done.set()
@@ -192,6 +196,26 @@ class BatchingProcessor(SpanProcessor):
             elif result is None or not hasattr(self.exporter, "counts"):
                 self._own.failed += len(batch)
 
+    def _tell_of_drops(self) -> None:
+        if self._drops and not self._told_of_drops:
+            self._told_of_drops = True
+            _LOG.warning(
+                "trackway: %s is slower than spans end; the queue of %d spans was full and spans "
+                "were dropped",
+                _name_of(self.exporter),
+                self._max_queue,
+            )
+
+    def _tell_of_losses(self) -> None:
+        counts, name = self.counts, _name_of(self.exporter)
+        if counts.lost:
+            _LOG.warning("trackway: %s: %s", name, _losses(counts))
+        if self._worker.is_alive():
+            waiting = counts.ended - counts.delivered - counts.lost
+            _LOG.warning(
+                "trackway: %s did not finish in time; %d spans are not delivered", name, waiting
+            )
+
     def _delivered(self, deadline: float) -> bool:
         while self._drops:
             self._drops.popleft()
@@ -211,3 +235,14 @@ class BatchingProcessor(SpanProcessor):
         except Exception:  # noqa: BLE001 - an exporter may be the user's own
             _LOG.exception("trackway: export through %r failed", self.exporter)
             return None
+
+
+def _losses(counts: ExportCounts) -> str:
+    return (
+        f"{counts.lost} of the {counts.ended} spans that ended are lost: {counts.dropped} because "
+        f"the queue was full, {counts.failed} because they could be written nowhere or were refused"
+    )
+
+
+def _name_of(exporter: SpanExporter) -> str:
+    return type(exporter).__name__

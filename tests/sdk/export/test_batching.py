@@ -205,3 +205,49 @@ def test_what_ends_after_shutdown_is_counted_as_lost(exporter: Exporter) -> None
     record(processor, "late")
     assert exporter.names == []
     assert processor.counts.dropped == 1
+
+
+def test_losses_are_said_in_the_end(caplog: pytest.LogCaptureFixture) -> None:
+    processor = BatchingProcessor(Exporter(SpanExportResult.FAILURE))
+    record(processor, "a", "b")
+    processor.shutdown()
+    assert caplog.messages == [
+        "trackway: Exporter: 2 of the 2 spans that ended are lost: 0 because the queue was full, "
+        "2 because they could be written nowhere or were refused"
+    ]
+
+
+def test_a_full_queue_is_said_once(exporter: Exporter, caplog: pytest.LogCaptureFixture) -> None:
+    processor = BatchingProcessor(exporter, max_queue=2, max_block=0)
+    close_gate(processor, exporter)
+    record(processor, *"abcd")
+    exporter.gate.set()
+    assert not processor.force_flush()
+    record(processor, "e")
+    assert processor.force_flush()
+    assert caplog.messages == [
+        "trackway: Exporter is slower than spans end; the queue of 2 spans was full and spans "
+        "were dropped"
+    ]
+    processor.shutdown()
+
+
+def test_an_exporter_that_hangs_at_the_end_is_said(
+    exporter: Exporter, caplog: pytest.LogCaptureFixture
+) -> None:
+    processor = BatchingProcessor(exporter)
+    close_gate(processor, exporter)
+    record(processor, "a")
+    processor.shutdown(50)
+    assert caplog.messages == [
+        "trackway: Exporter did not finish in time; 2 spans are not delivered"
+    ]
+
+
+def test_nothing_is_said_where_nothing_is_lost(
+    exporter: Exporter, caplog: pytest.LogCaptureFixture
+) -> None:
+    processor = BatchingProcessor(exporter)
+    record(processor, "a")
+    processor.shutdown()
+    assert caplog.messages == []

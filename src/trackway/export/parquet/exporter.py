@@ -266,7 +266,7 @@ class ParquetSpanExporter(SpanExporter):
         self._complained.add(what)
         consequence = {
             "spool": "a killed process will lose the spans of the open file",
-            "file": "the spans wait in the spool and are tried again",
+            "file": "the spans wait and are tried again",
         }[what]
         _LOG.warning("trackway cannot write its Parquet %s: %s; %s", what, error, consequence)
 
