@@ -14,15 +14,16 @@ from benchmarks.loss.rows import EXITS, FAULTS, Row
 from benchmarks.report import setting, table
 
 PACKAGES = ("trackway", "opentelemetry-sdk", "pyarrow", "grpcio", "gunicorn")
-HEAD = ("", "ended", "Parquet", "OTLP", "lost", "counted", "twice", "hung s")
+HEAD = ("", "ended", "late", "Parquet", "OTLP", "lost", "counted", "twice", "hung s")
 
 
 def cells(result: Result) -> tuple[str, ...]:
-    """The cells of a row; `150 + 50` were found at once and by the next start."""
+    """The cells of a row; of `150 + 50`, 150 were found at once and 50 by the next start."""
     twice = max(found.twice for found in result.targets.values())
     return (
         result.row.name,
         str(result.ended),
+        str(result.late),
         _found(result.targets.get("Parquet")),
         _found(result.targets.get("OTLP")),
         str(result.lost) if result.as_promised else f"**{result.lost}**",

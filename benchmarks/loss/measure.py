@@ -58,6 +58,9 @@ class Result:
 
     row: Row
     ended: int
+    """Before the end began."""
+    late: int
+    """While the process was leaving."""
     targets: Mapping[str, Found]
     counted: int
     """Spans that the SDK itself says it lost."""
@@ -143,7 +146,8 @@ def measure(row: Row) -> Result:
         leave = left or entries.left or 0
         return Result(
             row=row,
-            ended=len(entries.ended),
+            ended=sum(end <= leave for end in entries.ended.values()),
+            late=sum(end > leave for end in entries.ended.values()),
             targets={
                 name: _compare(entries, leave, at_once[name], in_the_end[name]) for name in at_once
             },

@@ -17,6 +17,9 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from end_to_end.otlp_receiver import Answer, Answers, Receiver
 from trackway.export import BatchingProcessor
 from trackway.export.otlp import OtlpSpanExporter
+from trackway.export.otlp import exporter as exporter_module
+from trackway.export.otlp.wire import decode
+from trackway.export.spool import Segment
 
 PROTOCOLS = pytest.mark.parametrize("protocol", ["grpc", "http"])
 
@@ -60,6 +63,12 @@ def first(answer: Answer) -> Answers:
     """Answer so to the first request, and accept the others."""
     answers = iter([answer])
     return lambda _request: next(answers, None)
+
+
+def frames_of(path: Path) -> list[tuple[int, bytes]]:
+    """The frames of a segment that its owner has open."""
+    with path.open("r+b", buffering=0) as file:
+        return list(Segment(path, file).unread())
 
 
 def stored_names(receiver: Receiver) -> list[str]:
@@ -156,6 +165,33 @@ def test_what_cannot_be_encoded_costs_itself_alone(tmp_path: Path, protocol: str
         assert not exporter.force_flush()
         assert stored_names(receiver) == ["a", "b"]
         assert (exporter.counts.delivered, exporter.counts.failed) == (2, 1)
+
+
+@PROTOCOLS
+def test_what_a_receiver_lets_wait_for_long_is_safe_from_a_kill(
+    tmp_path: Path, protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next process sends it; what the receiver takes after all is marked as sent."""
+    monkeypatch.setattr(exporter_module, "_PATIENCE", 0)
+    asked, answered = threading.Event(), threading.Event()
+
+    def hang(_request: ExportTraceServiceRequest) -> None:
+        asked.set()
+        answered.wait(20)
+
+    with sending(tmp_path, protocol, hang) as (exporter, receiver):
+        exporter.export(spans_of("a"))
+        assert asked.wait(20)
+        exporter.export(spans_of("b"))
+        assert not list((tmp_path / "spool").glob("*.spool"))
+        exporter.poll()
+        (segment,) = (tmp_path / "spool").glob("*.spool")
+        kept = [span.name for _, frame in frames_of(segment) for span in decode(frame)]
+        assert kept == ["a", "b"]
+        answered.set()
+        assert exporter.force_flush()
+        assert stored_names(receiver) == ["a", "b"]
+        assert exporter.counts.delivered == 2
 
 
 @PROTOCOLS

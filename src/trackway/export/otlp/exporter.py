@@ -15,8 +15,8 @@
 6. `force_flush` tries at once and returns True only if nothing waits any more and nothing has been
    lost since the last flush. It returns False as soon as a try has failed: a dead receiver does not
    hold up an exit.
-7. A flush that fails, and `shutdown`, put what waits in memory into the spool: whatever happens
-   then, the next start sends it.
+7. A flush that fails, `shutdown`, and half a second without an answer put what waits in memory into
+   the spool: whatever happens then, the next start sends it.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ _SEGMENT_BYTES: Final = 16 * 2**20
 _LONGEST_PAUSE: Final = 30.0
 _MOST_TRIES: Final = 8
 _LATE_BATCHES: Final = 256
+_PATIENCE: Final = 0.5
 
 
 @dataclass(slots=True, eq=False)
@@ -57,6 +58,7 @@ class _Batch:
     spans: list[ReadableSpan]
     arrived: int = field(default_factory=time.time_ns)
     inherited: bool = False
+    since: float = field(default_factory=time.monotonic)
     kept: tuple[Segment, int] | None = None
     """Where it ends in the spool, once it has been put there."""
 
@@ -164,6 +166,12 @@ class OtlpSpanExporter(SpanExporter):
                 self._spill()
             lost, self._lost_before = self._lost_before, self.counts.failed
             return self._is_empty() and lost == self.counts.failed
+
+    def poll(self) -> None:
+        """Put into the spool what has waited for long: the receiver may hang."""
+        with self._changed:
+            if self._memory and time.monotonic() - self._memory[0].since >= _PATIENCE:
+                self._keep_memory()
 
     def shutdown(self, timeout_millis: int = 5_000) -> None:
         """Send what waits; what the receiver does not take within the timeout goes to the spool."""
