@@ -15,6 +15,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 import trackway
 from trackway.capture import Capture
+from trackway.capture.storage import namespace_of
 
 
 class Broken(SpanProcessor):
@@ -164,7 +165,8 @@ def test_nothing_stays_behind(recorded: Any) -> None:
     def live_objects() -> int:
         gc.collect()
         kinds = map(type, gc.get_objects())
-        return sum(str(vars(kind).get("__module__")).startswith("trackway.") for kind in kinds)
+        modules = (str(namespace_of(kind).get("__module__")) for kind in kinds)
+        return sum(module.startswith("trackway.") for module in modules)
 
     def work() -> None:
         for number in range(300):
