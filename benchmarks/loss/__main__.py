@@ -21,7 +21,7 @@ def cells(result: Result) -> tuple[str, ...]:
     """The cells of a row; of `150 + 50`, 150 were found at once and 50 by the next start."""
     twice = max(found.twice for found in result.targets.values())
     return (
-        result.row.name,
+        f"{result.row.name}: {result.row.means}" if result.row.means else result.row.name,
         str(result.ended),
         str(result.late),
         _found(result.targets.get("Parquet")),

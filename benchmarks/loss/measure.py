@@ -37,7 +37,7 @@ from benchmarks.loss.rows import Row
 ROOT: Final = Path(__file__).parents[2]
 _TIMEOUT: Final = 90.0
 _ENOUGH: Final = 100
-"""Spans after which a signal is sent."""
+"""Spans after which a program is at work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,11 @@ class _Place:
 
 
 def measure(row: Row) -> Result:
-    """Run one experiment. Raises `subprocess.TimeoutExpired` where the program never ends."""
+    """Run one experiment.
+
+    Raises `subprocess.TimeoutExpired` where the program never ends, and `RuntimeError` where it
+    ends otherwise than it would without a recorder.
+    """
     with tempfile.TemporaryDirectory(prefix="trackway-loss-") as folder:
         place = _Place(Path(folder), free_ports(), row)
         if row.in_the_way:
@@ -141,7 +145,9 @@ def measure(row: Row) -> Result:
             if row.in_the_way:
                 place.rows.unlink()
             with up(place.stored, place.ports):
-                _start(place, "next_start").communicate(timeout=_TIMEOUT)
+                following = _start(place, "next_start")
+                said_then = following.communicate(timeout=_TIMEOUT)[1]
+                _expect(Row("next start", [], ""), following.returncode, said_then)
         in_the_end = place.found()
         leave = left or entries.left or 0
         return Result(
@@ -185,6 +191,8 @@ def _run(place: _Place) -> tuple[int | None, int, str]:
         processes[0].send_signal(row.signal)
     said = "".join(process.communicate(timeout=_TIMEOUT)[1] for process in processes)
     gone = time.monotonic_ns()
+    for process in processes:
+        _expect(row, process.returncode, said)
     warnings = [line for line in said.splitlines() if line.startswith("trackway")]
     return left, gone, "\n".join(warnings)
 
@@ -198,8 +206,14 @@ def _serve(place: _Place) -> tuple[int, int, str]:
                 answer.read()
         left = time.monotonic_ns()
         master.send_signal(signal.SIGTERM)
-        master.wait(_TIMEOUT)
-        return left, time.monotonic_ns(), ""
+        status, gone = master.wait(_TIMEOUT), time.monotonic_ns()
+        _expect(place.row, status, "")
+        return left, gone, ""
+
+
+def _expect(row: Row, status: int, said: str) -> None:
+    if status != row.exit:
+        raise RuntimeError(f"{row.name}: expected exit status {row.exit}, found {status}\n{said}")
 
 
 def _wait_for_spans(place: _Place, process: subprocess.Popen[str]) -> None:
@@ -208,4 +222,4 @@ def _wait_for_spans(place: _Place, process: subprocess.Popen[str]) -> None:
         if process.poll() is not None:
             raise RuntimeError(f"the program ended before its time: {process.communicate()[1]}")
         time.sleep(0.01)
-    time.sleep(0.5)
+    time.sleep(place.row.after)

@@ -37,28 +37,33 @@ class Row:
     protocol: str = "http"
     parquet: bool = True
     signal: signal.Signals | None = None
-    """Sent once spans have ended and an export is likely under way."""
+    """Sent once the program is at work."""
+    after: float = 0.5
+    """Seconds that the program works on before the signal."""
     processes: int = 1
     file_bytes: int | None = None
     """Size above which no file grows: the disk is full."""
     in_the_way: bool = False
     """A file stands where the Parquet folder should be, until the next start."""
+    exit: int = 0
+    """Status with which the program must end, as if nobody recorded it."""
     owed: str = ""
     """Why spans may be lost here."""
 
 
 EXITS: Final = (
     Row("end of the main module", ["end"], "the interpreter ends as it should"),
-    Row("`sys.exit(3)`", ["sys_exit"], ""),
-    Row("unhandled exception", ["unhandled"], "the interpreter ends with a traceback"),
-    Row("SIGTERM", ["steady"], "no handler of the program's own", signal=signal.SIGTERM),
+    Row("`sys.exit(3)`", ["sys_exit"], "", exit=3),
+    Row("unhandled exception", ["unhandled"], "the interpreter ends with a traceback", exit=1),
+    Row("SIGTERM", ["steady"], "no handler of the program's own", signal=signal.SIGTERM, exit=-15),
     Row(
         "SIGTERM, own handler",
         ["steady_with_handler"],
         "the program's handler calls `sys.exit`",
         signal=signal.SIGTERM,
+        exit=7,
     ),
-    Row("SIGINT", ["steady"], "Ctrl-C: `KeyboardInterrupt`", signal=signal.SIGINT),
+    Row("SIGINT", ["steady"], "Ctrl-C: `KeyboardInterrupt`", signal=signal.SIGINT, exit=-2),
     Row(
         "`os._exit(0)`",
         ["os_exit"],
@@ -70,6 +75,8 @@ EXITS: Final = (
         ["steady"],
         "amid 1,000 spans a second",
         signal=signal.SIGKILL,
+        after=2.5,
+        exit=-9,
         owed="what ended in the last 0.2 s and was not yet in the spool",
     ),
     Row("daemon threads alive", ["daemon_threads"], "they go on ending spans during the exit"),
@@ -166,6 +173,7 @@ FAULTS: Final = (
         "slow collector",
         slow(0.3),
         signal=signal.SIGTERM,
+        exit=-15,
     ),
     Row(
         "`kill -9`, collector silent",
@@ -174,6 +182,8 @@ FAULTS: Final = (
         silent,
         parquet=False,
         signal=signal.SIGKILL,
+        after=2.5,
+        exit=-9,
         owed="what ended in the last second",
     ),
 )
