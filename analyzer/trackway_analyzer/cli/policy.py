@@ -9,6 +9,7 @@ from trackway_analyzer.rules.mine import LEAST, mine
 
 
 @click.group()
+@click.option("--debug", is_flag=True, expose_value=False, help="Print the traceback of an error.")
 def command() -> None:
     """Make policy files."""
 

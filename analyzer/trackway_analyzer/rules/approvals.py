@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from trackway_analyzer.rules.entities import subjects
-from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence, OwnValues
+from trackway_analyzer.rules.evidence import Evidence, OwnValues
 from trackway_analyzer.rules.expression import Expression, Hidden, compiled
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.rule import (
@@ -81,8 +81,8 @@ class Approved(ToolRule):
         return unknown or may_hide_a_call(evidence, run)
 
     def _approves(self, evidence: Evidence, approval: int, row: int) -> bool | Hidden:
-        in_order, answered = evidence.earlier(approval, row), evidence.answered(approval)
-        if in_order is False or answered is False:
+        in_order, succeeded = evidence.earlier(approval, row), evidence.succeeded(approval)
+        if in_order is False or succeeded is False:
             return False
         about, granted = (
             self._is_about(evidence, approval, row),
@@ -91,8 +91,8 @@ class Approved(ToolRule):
         if about is False or granted is False:
             return False
         unknown = next((t for t in (in_order, about, granted) if isinstance(t, Hidden)), None)
-        if unknown is None and answered is None:
-            unknown = Hidden(NOT_RECORDED_GAP, evidence.position(approval))
+        if unknown is None and succeeded is None:
+            unknown = evidence.why_unknown(approval)
         return unknown or True
 
     def _is_granted(self, evidence: Evidence, approval: int) -> bool | Hidden:
@@ -143,7 +143,7 @@ class Approved(ToolRule):
                 return f": {place} is of the same model turn"
             if approval > row:
                 return f": {place} came only afterwards"
-            if evidence.answered(approval) is False:
+            if evidence.succeeded(approval) is False:
                 return f": {place} did not succeed"
             if self._is_about(evidence, approval, row) is False:
                 return f": {place} is about something else"

@@ -14,8 +14,9 @@ A gap makes a rule insufficient only if closing it could change the answer:
 5. Two calls of one model turn (one group) are unordered: neither is earlier.
 6. Other gaps change nothing.
 
-A call that is not known to change anything (kind lookup, other or unknown) answered if it did not
-fail; its `status` is that of what it found.
+A call that is not known to change anything (kind lookup, other or unknown) *answered* if it did not
+fail; its `status` is that of what it found. Whether it *succeeded* is another question: of an
+unknown kind, a `status` that speaks against it leaves that open.
 """
 
 from __future__ import annotations
@@ -45,6 +46,10 @@ ABSENCE: Final = frozenset(
 )
 CONTENT: Final = frozenset({GapName.CONTENT_OFF, GapName.UNPARSABLE_ARGUMENTS})
 UNKNOWN: Final = 2
+PENDING_GAP: Final = "pending"
+"""Name for what hides an effect whose result says that it is still to come."""
+UNKNOWN_KIND: Final = "unknown_kind"
+"""Name for what hides an effect of a call of which nobody says whether it changes anything."""
 OPERATION_ARGUMENTS: Final = ("operation_id", "idempotency_key")
 NOT_RECORDED_GAP: Final = "not_recorded"
 """Name for a value that is not there although no gap says why."""
@@ -270,23 +275,46 @@ class Evidence:
     def answered(self, row: int) -> bool | None:
         """Whether a later step may build on what this call returned."""
         ok = self.ok[row]
-        if ok or self.kind[row] in (MUTATE, NOTIFY, LOOKUP):
+        declared = self.spec(self.tool[row]).success is not None
+        if ok or declared or self.kind[row] in (MUTATE, NOTIFY, LOOKUP):
             return ok
         result, raised = self._decoded(self._results[row]), self.error_type[row] is not None
         if happened(result, raised=raised) is not ok:
             return ok  # somebody declared it
         return happened(result, raised=raised, lookup=True)
 
+    def succeeded(self, row: int) -> bool | None:
+        """Whether a call did what it was asked to. A lookup did if it answered.
+
+        Of a call of unknown kind whose `status` alone speaks against it, nobody knows whether that
+        is the status of the call or of what it found.
+        """
+        ok, kind = self.ok[row], self.kind[row]
+        if kind == LOOKUP:
+            return self.answered(row)
+        if ok or kind is not None:
+            return ok
+        answered = self.answered(row)
+        return answered if answered is ok else None
+
     @cached_property
-    def answer_codes(self) -> Ints:
-        """`answered` of each row as a number: 0, 1 or `UNKNOWN`."""
+    def success_codes(self) -> Ints:
+        """`succeeded` of each row as a number: 0, 1 or `UNKNOWN`."""
         ok = self.batch.steps.column("ok").combine_chunks()
         codes: Ints = pc.fill_null(ok.cast(pa.int8()), UNKNOWN).to_numpy(zero_copy_only=False)
         codes = codes.astype(np.int64)
         for row in np.flatnonzero(codes != 1).tolist():
-            answered = self.answered(row)
-            codes[row] = UNKNOWN if answered is None else int(answered)
+            succeeded = self.succeeded(row)
+            codes[row] = UNKNOWN if succeeded is None else int(succeeded)
         return codes
+
+    def why_unknown(self, row: int) -> Hidden:
+        """What hides whether a call succeeded."""
+        result = self.result(row)
+        if isinstance(result, Hidden):
+            return result
+        gap = PENDING_GAP if self.ok[row] is None else UNKNOWN_KIND
+        return Hidden(gap, self.position(row))
 
     def _decoded(self, text: str | None) -> Any:
         return self.batch.decode(text)

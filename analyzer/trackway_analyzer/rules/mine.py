@@ -133,9 +133,9 @@ class _Runs:
         return [row for rows in self.evidence.rows(tool).values() for row in rows]
 
     def _succeeded(self, tool: str) -> dict[int, list[int]]:
-        answered = self.evidence.answered
+        succeeded = self.evidence.succeeded
         found = self.evidence.rows(tool).items()
-        return {run: done for run, rows in found if (done := [r for r in rows if answered(r)])}
+        return {run: done for run, rows in found if (done := [r for r in rows if succeeded(r)])}
 
     def called(self) -> Iterator[Line]:
         """Tools that succeeded in every run."""

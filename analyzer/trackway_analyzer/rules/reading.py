@@ -121,17 +121,12 @@ class Reading:
     def effect(self, spec: StepSpec, row: int) -> bool | Hidden:
         """Whether the call took effect."""
         evidence = self.evidence
-        ok = evidence.ok[row]
         settled = spec.success_expression == evidence.spec(evidence.tool[row]).success
-        if spec.success_expression is not None and not settled and ok is not False:
+        if spec.success_expression is not None and not settled and evidence.ok[row] is not False:
             truth = spec.success_expression.truth(self.scope(spec, row))
             return truth if isinstance(truth, (bool, Hidden)) else False
-        if ok is not None:
-            return ok
-        result = evidence.result(row)
-        if isinstance(result, Hidden):
-            return result
-        return Hidden("pending", evidence.position(row))
+        succeeded = evidence.succeeded(row)
+        return evidence.why_unknown(row) if succeeded is None else succeeded
 
     def conditions(self, spec: StepSpec, row: int) -> list[Truth]:
         """Ground, guards and `where` of a call."""
@@ -325,5 +320,4 @@ class Reading:
                 spec = self.specs[index]
                 truths = [self.effect(spec, row), *self.conditions(spec, row)]
                 return next(t for t in truths if isinstance(t, Hidden))
-        result = self.evidence.result(row)
-        return result if isinstance(result, Hidden) else Hidden("pending", row - self.first)
+        return self.evidence.why_unknown(row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.actions import action_claim
 from trackway_analyzer.rules.entities import Ground, established, sources, subjects
-from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.evidence import PENDING_GAP, UNKNOWN_KIND, Evidence
 from trackway_analyzer.rules.expression import Hidden, NoSource, Source, Truth
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.pattern import StepSpec
@@ -69,16 +69,24 @@ class Telling:
     def _value(self) -> Said:
         row = self._row()
         gap = self.reading.hidden(row)
-        if gap.gap == "pending":
-            result = self.evidence.result(row)
-            status = ""
-            if isinstance(result, Source) and isinstance(result.value, dict):
-                status = f": status {shown(result.value.get('status'))}"
-            return Said(sentence=f"{step(self.evidence, row)} may not have taken effect{status}")
+        if gap.gap in (PENDING_GAP, UNKNOWN_KIND):
+            return Said(sentence=self._open_end(row, gap.gap))
         where = gap.position is not None and gap.position + 1
         what = f"a value of step {where}" if where else "a value"
         reason = hidden_value(gap, what)
         return Said(sentence=f"{step(self.evidence, row)} cannot be judged: {reason}")
+
+    def _open_end(self, row: int, gap: str) -> str:
+        result, name = self.evidence.result(row), step(self.evidence, row)
+        status = ""
+        if isinstance(result, Source) and isinstance(result.value, dict):
+            status = f"status {shown(result.value.get('status'))}"
+        if gap == PENDING_GAP and self.evidence.kind[row] is not None:
+            return f"{name} may not have taken effect: {status}"
+        return (
+            f"{name} cannot be judged: {status} may be that of the call or of what it found;"
+            f" declare the kind of {self.evidence.tool[row]}"
+        )
 
     def _extra(self) -> Said:
         row, reading, evidence = self._row(), self.reading, self.evidence

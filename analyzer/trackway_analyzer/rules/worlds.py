@@ -1,7 +1,7 @@
 """Rules of the sequence alone: judged once per distinct sequence, over all ways to close its gaps.
 
 1. A shape rule is two-valued: a function of known calls that names the first one which breaks it.
-   It sees of a call its tool, its kind, whether it took effect (or answered), and its group.
+   It sees of a call its tool, its kind, whether it succeeded, and its group.
 2. A run with gaps is many possible runs: a call of which nobody knows whether it took effect did
    or did not; a hidden step is any call at any place where a gap opens; steps that only skewed
    clocks order may stand in any order.
@@ -25,7 +25,13 @@ import numpy as np
 
 from trackway_analyzer.batch import Ints, RunBatch
 from trackway_analyzer.model import Gap, JsonValue
-from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, UNKNOWN, Evidence, region
+from trackway_analyzer.rules.evidence import (
+    NOT_RECORDED_GAP,
+    UNKNOWN,
+    UNKNOWN_KIND,
+    Evidence,
+    region,
+)
 from trackway_analyzer.rules.finding import Result, State
 from trackway_analyzer.rules.rule import Rule, Said
 from trackway_analyzer.rules.sentences import at_step, number, step
@@ -43,7 +49,7 @@ class Call:
     tool: str | None
     kind: str | None
     ok: bool
-    """It took effect; a call that only reads: it answered."""
+    """It succeeded: it took effect; a call that only reads: it answered."""
     group: int
     """Index of the first call of its model turn: calls of one group are unordered."""
 
@@ -153,6 +159,7 @@ class ShapeRule(Rule):
             gap = result.detail["gap"]
             why = {
                 NOT_RECORDED_GAP: "whether a call took effect was not recorded",
+                UNKNOWN_KIND: "the status of a call may be that of what it found, declare its kind",
                 "clock_skew": "clock_skew hides the order",
             }.get(gap, f"{gap} may hide a step")
             return Said(sentence=f"{self.title} cannot be judged: {why}")
@@ -202,7 +209,7 @@ class Place:
 
     def succeeded(self, tool: str) -> list[int]:
         """Rows of a tool's calls that succeeded."""
-        return [row for row in self.rows(tool) if self.evidence.answered(row) is True]
+        return [row for row in self.rows(tool) if self.evidence.succeeded(row) is True]
 
     def later(self, rows: list[int]) -> list[int]:
         """Those that come after the call, in another turn."""
@@ -220,7 +227,7 @@ class Place:
         """Say what became of a tool that should have succeeded, before the call if there is one."""
         own, evidence = self.row, self.evidence
         for other in self.rows(tool):
-            if evidence.answered(other) is False:
+            if evidence.succeeded(other) is False:
                 return f": {self.at(other)} did not succeed"
             if own is not None and evidence.group[other] == evidence.group[own]:
                 return f": {self.at(other)} is of the same model turn"
@@ -242,6 +249,8 @@ class Possible:
     """How many at the most."""
     gap: str
     """The gap that hides them."""
+    why_unknown: str = NOT_RECORDED_GAP
+    """The gap that hides whether a call succeeded."""
     loose: tuple[int, ...] = ()
     """Indices of calls that only skewed clocks order."""
 
@@ -268,7 +277,7 @@ class Possible:
         `tools` are those whose calls matter (None: all), `symbols` those that may be hidden.
         """
         for calls in self._effects(tools):
-            yield calls, NOT_RECORDED_GAP
+            yield calls, self.why_unknown
             for reordered in self._orders(calls, tools):
                 yield reordered, "clock_skew"
             for filled in self._filled(calls, symbols, insertions):
@@ -336,12 +345,18 @@ class Shapes:
         gaps = evidence.absence(run)
         return Possible(
             calls,
-            tuple(evidence.answered(row) is None for row in rows),
+            tuple(evidence.succeeded(row) is None for row in rows),
             tuple(_slots(evidence, rows, gaps)),
             _hidden(gaps),
             gaps[0].name if gaps else "",
+            next((_why(evidence, row) for row in rows if evidence.succeeded(row) is None), ""),
             tuple(_loose(evidence, rows)),
         )
+
+
+def _why(evidence: Evidence, row: int) -> str:
+    gap = evidence.why_unknown(row).gap
+    return gap if gap == UNKNOWN_KIND else NOT_RECORDED_GAP
 
 
 def _slots(evidence: Evidence, rows: list[int], gaps: tuple[Gap, ...]) -> Iterator[int]:
@@ -390,8 +405,8 @@ def _shapes(evidence: Evidence) -> Shapes:
 
 def _matrix(evidence: Evidence, rows: Ints) -> Ints:
     codes = [evidence.codes(name).codes[rows] for name in ("tool", "kind")]
-    answered = evidence.answer_codes[rows]
-    matrix: Ints = np.column_stack([*codes, answered, _groups(evidence, rows)])
+    succeeded = evidence.success_codes[rows]
+    matrix: Ints = np.column_stack([*codes, succeeded, _groups(evidence, rows)])
     return matrix
 
 
@@ -416,11 +431,11 @@ def _groups(evidence: Evidence, rows: Ints) -> Ints:
 
 
 def _calls(evidence: Evidence, rows: list[int], matrix: Ints) -> Iterator[Call]:
-    for row, (_, _, answered, group) in zip(rows, matrix.tolist(), strict=True):
-        yield Call(evidence.tool[row], evidence.kind[row], answered == 1, group)
+    for row, (_, _, succeeded, group) in zip(rows, matrix.tolist(), strict=True):
+        yield Call(evidence.tool[row], evidence.kind[row], succeeded == 1, group)
 
 
 def _unsure(evidence: Evidence, rows: Ints) -> Iterator[int]:
     yield from evidence.gaps
-    for row in rows[evidence.answer_codes[rows] == UNKNOWN].tolist():
+    for row in rows[evidence.success_codes[rows] == UNKNOWN].tolist():
         yield evidence.run[row]

@@ -84,7 +84,7 @@ def problems(draw: st.DrawFn) -> Problem:
     )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(problems())
 def test_the_best_way_is_the_best_of_all_ways(problem: Problem) -> None:
     found, ways = place(problem), every_way(problem)
@@ -95,7 +95,7 @@ def test_the_best_way_is_the_best_of_all_ways(problem: Problem) -> None:
         assert spent == min(ways)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(problems())
 def test_a_placement_takes_each_step_once_and_in_order(problem: Problem) -> None:
     found = place(problem)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trackway_analyzer.rules.expression import (
@@ -183,27 +183,26 @@ def test_what_is_no_expression_says_where(text: Any, message: str) -> None:
 ATOMS = {"t": True, "f": False, "h.x == 1": None}
 
 
-@st.composite
-def formulas(draw: st.DrawFn) -> tuple[str, Any]:
-    """A formula with its value under Kleene's three-valued logic."""
-    kind = draw(st.sampled_from(["atom", "atom", "not", "and", "or"]))
-    if kind == "atom":
-        return draw(st.sampled_from(list(ATOMS.items())))
-    left = draw(formulas())
-    if kind == "not":
-        return f"not ({left[0]})", None if left[1] is None else not left[1]
-    right = draw(formulas())
+def _joined(word: str, left: tuple[str, Any], right: tuple[str, Any]) -> tuple[str, Any]:
+    """Two formulas joined, with the value under Kleene's three-valued logic."""
+    decides = word == "or"
     values = {left[1], right[1]}
-    if kind == "and":
-        return f"({left[0]}) and ({right[0]})", False if False in values else (
-            None if None in values else True
-        )
-    return f"({left[0]}) or ({right[0]})", True if True in values else (
-        None if None in values else False
-    )
+    value = decides if decides in values else None if None in values else not decides
+    return f"({left[0]}) {word} ({right[0]})", value
 
 
-@given(formulas())
+formulas = st.recursive(
+    st.sampled_from(list(ATOMS.items())),
+    lambda inner: st.one_of(
+        inner.map(lambda f: (f"not ({f[0]})", None if f[1] is None else not f[1])),
+        st.builds(_joined, st.sampled_from(["and", "or"]), inner, inner),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(formulas)
 def test_and_or_not_are_kleenes(formula: tuple[str, Any]) -> None:
     text, expected = formula
     found = truth(text, {"t": True, "f": False}, h=GAP)

@@ -64,7 +64,7 @@ rules = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(runs, min_size=1, max_size=6), rules)
 def test_a_batch_says_of_each_run_what_the_run_says_alone(
     calls: list[list[dict[str, Any]]], rule: Any

@@ -283,6 +283,22 @@ class TestItHappened:
             f'step 2 refund_api.create may not have taken effect: status "{status}"'
         )
 
+    @pytest.mark.parametrize("status", ["failed", "pending"])
+    def test_the_status_of_a_call_of_unknown_kind_may_be_that_of_what_it_found(
+        self, refund: Any, status: str
+    ) -> None:
+        lookup = {"tool": "get_order", "result": {"id": "A1", "status": status}}
+
+        assert doubt([lookup], ["get_order"]) == (
+            f'step 1 get_order cannot be judged: status "{status}" may be that of the call or of'
+            " what it found; declare the kind of get_order"
+        )
+        assert_step_sequence([lookup], [{"tool": "get_order", "kind": "lookup"}])
+        assert_step_sequence([lookup | {"kind": "lookup"}, refund.refund()], REFUND_ONLY[1:])
+
+    def test_an_error_of_a_call_of_unknown_kind_is_a_failure(self) -> None:
+        assert violation([{"tool": "get_order", "result": {"error": "x"}}], ["get_order"])
+
     def test_a_failed_attempt_before_the_one_that_happened_does_no_harm(self, refund: Any) -> None:
         run = [refund.lookup(), refund.refund(status="failed"), refund.refund()]
 

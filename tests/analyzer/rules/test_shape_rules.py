@@ -313,6 +313,22 @@ def test_a_run_without_any_trace_is_insufficient_for_every_rule() -> None:
         assert holds(rule, trajectory_of([])) == "insufficient"
 
 
+def test_a_status_of_an_unknown_kind_leaves_open_whether_the_call_succeeded(
+    gapped: Callable[..., Trajectory],
+) -> None:
+    def run(kind: str | None, **result: Any) -> Trajectory:
+        return trajectory_of([{"tool": "a", "kind": kind, "result": result}], final_text="")
+
+    assert sentence(Called("a"), run(None, status="failed")) == (
+        "called: a cannot be judged: the status of a call may be that of what it found, declare"
+        " its kind"
+    )
+    assert holds(Called("a"), run("mutate", status="failed")) == "violated"
+    assert holds(Called("a"), run("lookup", status="failed")) == "holds"
+    assert holds(Called("a"), run(None, error="x")) == "violated"
+    assert holds(Never("a"), run(None, status="failed")) == "violated"
+
+
 def test_the_gap_is_named(gapped: Callable[..., Trajectory]) -> None:
     unknown = [{"tool": "b"}]
 
