@@ -144,15 +144,15 @@ class BatchingProcessor(SpanProcessor):
         self._stopped = True
         self._orders.put(None)
         self._worker.join(max(0.0, deadline - time.monotonic()))
-        if not self._worker.is_alive():
-            self._shut_exporter(deadline)
+        self._shut_exporter(deadline)
         self._tell_of_losses()
 
     def _shut_exporter(self, deadline: float) -> None:
+        """Shut it down; while it is stuck in the worker, only if it promises not to wait long."""
         if "timeout_millis" in inspect.signature(self.exporter.shutdown).parameters:
             left = max(0, int((deadline - time.monotonic()) * 1000))
             self._guarded(lambda: self.exporter.shutdown(timeout_millis=left))  # type: ignore[call-arg]
-        else:
+        elif not self._worker.is_alive():
             self._guarded(self.exporter.shutdown)
 
     def _wait_for_room(self) -> bool:

@@ -17,7 +17,6 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from end_to_end.otlp_receiver import Answer, Answers, Receiver
 from trackway.export import BatchingProcessor
 from trackway.export.otlp import OtlpSpanExporter
-from trackway.export.otlp import exporter as exporter_module
 from trackway.export.otlp.wire import decode
 from trackway.export.spool import Segment
 
@@ -169,17 +168,16 @@ def test_what_cannot_be_encoded_costs_itself_alone(tmp_path: Path, protocol: str
 
 @PROTOCOLS
 def test_what_a_receiver_lets_wait_for_long_is_safe_from_a_kill(
-    tmp_path: Path, protocol: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, protocol: str
 ) -> None:
     """The next process sends it; what the receiver takes after all is marked as sent."""
-    monkeypatch.setattr(exporter_module, "_PATIENCE", 0)
     asked, answered = threading.Event(), threading.Event()
 
     def hang(_request: ExportTraceServiceRequest) -> None:
         asked.set()
         answered.wait(20)
 
-    with sending(tmp_path, protocol, hang) as (exporter, receiver):
+    with sending(tmp_path, protocol, hang, memory_seconds=0) as (exporter, receiver):
         exporter.export(spans_of("a"))
         assert asked.wait(20)
         exporter.export(spans_of("b"))

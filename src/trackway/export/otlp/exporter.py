@@ -15,8 +15,8 @@
 6. `force_flush` tries at once and returns True only if nothing waits any more and nothing has been
    lost since the last flush. It returns False as soon as a try has failed: a dead receiver does not
    hold up an exit.
-7. A flush that fails, `shutdown`, and half a second without an answer put what waits in memory into
-   the spool: whatever happens then, the next start sends it.
+7. A flush that fails, `shutdown`, and `memory_seconds` without an answer put what waits in memory
+   into the spool: whatever happens then, the next start sends it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ _SEGMENT_BYTES: Final = 16 * 2**20
 _LONGEST_PAUSE: Final = 30.0
 _MOST_TRIES: Final = 8
 _LATE_BATCHES: Final = 256
-_PATIENCE: Final = 0.5
 
 
 @dataclass(slots=True, eq=False)
@@ -92,6 +91,8 @@ class OtlpSpanExporter(SpanExporter):
         message_bytes: size of a message at most; receivers take 4 MiB over gRPC by default.
         memory_batches: batches that wait in memory before the spool is used; by default 8, and 256
             where there is no spool.
+        memory_seconds: how long they wait there before they go to the spool too: what `kill -9` can
+            cost while the receiver hangs.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class OtlpSpanExporter(SpanExporter):
         spool_bytes: int = 512 * 2**20,
         message_bytes: int = 4_000_000,
         memory_batches: int | None = None,
+        memory_seconds: float = 0.5,
     ) -> None:
         self._endpoint: Endpoint = endpoint_of(target)
         self._spool = _spool_directory(self._endpoint, spool)
@@ -109,6 +111,7 @@ class OtlpSpanExporter(SpanExporter):
         self._message_bytes = message_bytes
         usual = 256 if self._spool is None else 8
         self._memory_batches = usual if memory_batches is None else memory_batches
+        self._memory_seconds = memory_seconds
         self._start_empty()
         in_forked_child(self, OtlpSpanExporter._forget_parent)
 
@@ -170,7 +173,7 @@ class OtlpSpanExporter(SpanExporter):
     def poll(self) -> None:
         """Put into the spool what has waited for long: the receiver may hang."""
         with self._changed:
-            if self._memory and time.monotonic() - self._memory[0].since >= _PATIENCE:
+            if self._memory and time.monotonic() - self._memory[0].since >= self._memory_seconds:
                 self._keep_memory()
 
     def shutdown(self, timeout_millis: int = 5_000) -> None:
