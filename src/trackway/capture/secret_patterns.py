@@ -150,7 +150,7 @@ def is_card_number(digits: str) -> bool:
     """Whether 13 to 19 digits may be the number of a payment card."""
     if digits[0] not in "3456" and not "2221" <= digits[:4] <= "2720":
         return False
-    return 13 <= len(digits) <= 19 and passes_luhn(digits) and len(set(digits)) > 1
+    return 13 <= len(digits) <= 19 and passes_luhn(digits)
 
 
 def _is_card(match: re.Match[str]) -> bool:

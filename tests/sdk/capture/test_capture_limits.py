@@ -85,14 +85,15 @@ def test_nested_values_are_cut_in_place() -> None:
     assert written["messages"][0]["content"].startswith("hello hello")
 
 
+@pytest.mark.parametrize("value_bytes", [2_000, 65_536])
 @pytest.mark.parametrize("dated", [False, True])
-def test_what_is_cut_twice_counts_all_that_is_missing(dated: bool) -> None:
+def test_what_is_cut_twice_counts_all_that_is_missing(dated: bool, value_bytes: int) -> None:
     value = {
         "text": "word " * 1_000_000,
         "rows": [[number, "some words of a row"] for number in range(60_000)],
         "date": datetime.date(2026, 1, 1) if dated else "",
     }
-    written = decoded(CAPTURE.value(value))
+    written = decoded(Capture(Limits(value_bytes)).value(value))
     kept, _, marker = written["text"].partition("…")
     assert marker == f"[truncated {5_000_000 - len(kept)} chars]"
     *rows, marker = written["rows"]
@@ -107,7 +108,7 @@ def test_an_object_that_is_cut_twice_counts_all_missing_keys() -> None:
 
 
 def test_an_own_key_that_looks_like_the_marker_is_not_mistaken_for_one() -> None:
-    value: dict[str, Any] = {f"key{number:03}": "x" * 20 for number in range(100)}
+    value: dict[str, Any] = {f"鍵{number:03}": "x" * 20 for number in range(100)}
     value["…"] = "mine"
     written = decoded(SMALL.value(value))
     dropped = written.pop("…")

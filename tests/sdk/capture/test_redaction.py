@@ -95,6 +95,7 @@ CREDENTIALS = [
     ('"password": "never closed', '"password": "[redacted:assignment]'),
     ("password2 = hunter2", "password2 = [redacted:assignment]"),
     ("password='a token=abcdef in it' x", "password='[redacted:assignment]' x"),
+    ("İİİİİ password=hunter2 İ", "İİİİİ password=[redacted:assignment] İ"),
     ("f(token=abcd,efgh, n=1)", "f(token=[redacted:assignment], n=1)"),
 ]
 HARMLESS = [
@@ -121,6 +122,7 @@ HARMLESS = [
     "ada@example.org",
     "+49 30 1234567",
     "secretary: Ada",
+    "Authorization: [redacted:card]",
     "Favourite cookie: recipe no 42",
     "monkey=banana",
 ]
