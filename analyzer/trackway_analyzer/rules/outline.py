@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -52,25 +53,50 @@ def plainly_following(
     return frozenset(found)
 
 
-def value_pairs(
+@dataclass(frozen=True, slots=True)
+class DecidingValues:
+    """What decides between runs of one sequence: which values fit, which entities are the same."""
+
+    shape: int
+    pairs: tuple[tuple[StepSpec, int], ...]
+    """Specs and indices of calls whose values decide whether they fit."""
+    twins: tuple[tuple[int, int], ...]
+    """Indices of mutations of one tool, which may have acted on one entity."""
+
+    def of(self, reading: Reading) -> tuple[object, ...]:
+        """The values of one run that decide."""
+        rows = reading.calls
+        fits = [reading.fit(spec, rows[index]) for spec, index in self.pairs]
+        same = [reading.same_entity(rows[one], rows[two]) for one, two in self.twins]
+        return *fits, *same
+
+
+def deciding_values(
     specs: tuple[StepSpec, ...], extra: str, evidence: Evidence, run: int
-) -> list[tuple[StepSpec, int]] | None:
-    """Specs and indices of calls whose values decide on a run; None: they decide on more."""
+) -> DecidingValues | None:
+    """What decides on the runs that have the sequence of this one; None: more than that."""
     shapes = shapes_of(evidence)
     shape = int(shapes.of_run[run])
     if run in shapes.unsure or _depends_on_values(shapes.known[shape], extra):
         return None
 
-    def find() -> list[tuple[StepSpec, int]]:
-        outline = _Outline(specs, extra, evidence, run)
-        return [
+    def find() -> DecidingValues:
+        outline, calls = _Outline(specs, extra, evidence, run), shapes.known[shape]
+        pairs = (
             (spec, index)
             for spec in specs
             for index, row in enumerate(outline.calls)
             if outline.means(spec, row) and outline.has_values(spec, row)
-        ]
+        )
+        mutations = [index for index, call in enumerate(calls) if call.kind == MUTATE]
+        twins = (
+            (one, two)
+            for one, two in combinations(mutations, 2)
+            if calls[one].tool == calls[two].tool
+        )
+        return DecidingValues(shape, tuple(pairs), tuple(twins))
 
-    return evidence.memo(("value_pairs", specs, extra, shape), find)
+    return evidence.memo(("deciding", specs, extra, shape), find)
 
 
 def _depends_on_values(calls: tuple[Call, ...], extra: str) -> bool:

@@ -219,10 +219,11 @@ class Reading:
             and evidence.kind[row] == MUTATE
             and evidence.tool[other] == evidence.tool[row]
             and evidence.ok[other] is not False
-            and self._same_entity(row, other)
+            and self.same_entity(row, other)
         ]
 
-    def _same_entity(self, row: int, other: int) -> bool:
+    def same_entity(self, row: int, other: int) -> bool:
+        """Whether two calls of one tool acted on the same thing."""
         argument = self.entity_argument(row)
         if argument is None:
             return self.evidence.arguments(row) == self.evidence.arguments(other)

@@ -29,7 +29,7 @@ from trackway_analyzer.model import Trajectory
 from trackway_analyzer.records import Records
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result, Severity
-from trackway_analyzer.rules.outline import plainly_following, value_pairs
+from trackway_analyzer.rules.outline import deciding_values, plainly_following
 from trackway_analyzer.rules.pattern import EXTRAS, Extra, Spec, StepSpec, declared, one_of
 from trackway_analyzer.rules.reading import Reading
 from trackway_analyzer.rules.rule import (
@@ -44,7 +44,6 @@ from trackway_analyzer.rules.rule import (
 from trackway_analyzer.rules.sentences import step
 from trackway_analyzer.rules.telling import Telling
 from trackway_analyzer.rules.tools import Tools, merged_tools
-from trackway_analyzer.rules.worlds import shapes_of
 
 
 class StepSequenceError(RuleViolationError):
@@ -127,23 +126,30 @@ class Sequence(RunRule):
 
     def _judged_once(self, evidence: Evidence, run: int) -> Result | None:
         """Judge a run; runs of one sequence whose values fit alike are judged once."""
-        pairs = value_pairs(self.specs, self.extra, evidence, run)
-        if pairs is None:
+        deciding = deciding_values(self.specs, self.extra, evidence, run)
+        if deciding is None:
             return self.judge(evidence, run)
-        reading, rows = self._reading(evidence, run), evidence.calls(run)
-        fits = tuple(reading.fit(spec, rows[index]) for spec, index in pairs)
-        shape = int(shapes_of(evidence).of_run[run])
-        key = ("sequence", self.specs, self.extra, shape, fits)
+        fits = deciding.of(self._reading(evidence, run))
+        key = ("sequence", self.specs, self.extra, deciding.shape, fits)
         like = evidence.memo(key, lambda: self.judge(evidence, run))
         if like is None or like.run == run:
             return like
-        if like.detail["what"] == "extra":  # which call is the second effect takes values to know
-            return self.judge(evidence, run)
-        position = like.position
-        if position is not None:
-            index = evidence.calls(like.run).index(position + evidence.first_row(like.run))
-            position = evidence.position(rows[index])
-        return replace(like, run=run, position=position)
+        return self._moved(evidence, like, run)
+
+    @staticmethod
+    def _moved(evidence: Evidence, like: Result, run: int) -> Result:
+        """The result of another run of the same sequence, with the places of this one."""
+        theirs, ours = evidence.calls(like.run), evidence.calls(run)
+
+        def moved(place: int) -> int:
+            index = theirs.index(evidence.first_row(like.run) + place)
+            return evidence.position(ours[index])
+
+        detail = dict(like.detail)
+        if "row" in detail:
+            detail["row"] = moved(detail["row"])
+        position = None if like.position is None else moved(like.position)
+        return replace(like, run=run, position=position, detail=detail)
 
     def judge(self, evidence: Evidence, run: int) -> Result | None:
         """Judge one run; None: it follows the pattern."""
