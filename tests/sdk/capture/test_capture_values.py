@@ -176,7 +176,6 @@ class Shelf(dict[str, int]):
         (Order, f'"<class {__name__}.Order>"'),
         ((number for number in (1, 2)), '"<generator>"'),
     ],
-    ids=repr,
 )
 def test_a_value_is_written_as(value: object, text: str) -> None:
     captured = CAPTURE.value(value)

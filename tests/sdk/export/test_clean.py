@@ -125,7 +125,11 @@ def test_foreign_attributes_are_redacted_and_say_so(
         {"attributes": {"a": SECRET}, "scope": "trackway"},
         {"event": {"exception.message": SECRET}, "scope": "trackway"},
     ],
-    ids=str,
+    ids=[
+        *("attribute", "JSON attribute", "column", "key name", "nested key name", "message"),
+        *("stack trace", "event key name", "status", "resource", "link", "name"),
+        *("attribute of our span", "exception on our span"),
+    ],
 )
 def test_a_secret_leaves_from_no_place_of_a_span(tmp_path: Path, place: dict[str, Any]) -> None:
     span = span_of(**place)
