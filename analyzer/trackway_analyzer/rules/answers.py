@@ -24,12 +24,12 @@ from trackway.schema import GapName
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.claim_language import agrees, as_number, compiled_pattern
 from trackway_analyzer.rules.evidence import Evidence
-from trackway_analyzer.rules.expression import Hidden
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.identifiers import words
 from trackway_analyzer.rules.rule import RunRule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import at_step, hidden_value
 from trackway_analyzer.rules.source_path import source_path
+from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.told import Text, hidden_input, told
 from trackway_analyzer.rules.values import is_cut, reader, shown
 

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from trackway_analyzer.rules.entities import subjects
 from trackway_analyzer.rules.evidence import Evidence, OwnValues
-from trackway_analyzer.rules.expression import Expression, Hidden, compiled
+from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.rule import (
     Said,
@@ -27,6 +27,7 @@ from trackway_analyzer.rules.rule import (
     violated,
 )
 from trackway_analyzer.rules.sentences import at_step, because, cannot_judge, step
+from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.values import frozen, members, reader, shown
 
 

@@ -24,7 +24,7 @@ from jsonschema.exceptions import SchemaError, best_match
 
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
-from trackway_analyzer.rules.expression import Expression, Hidden, Source, compiled
+from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.pattern import one_of
 from trackway_analyzer.rules.rule import (
@@ -37,6 +37,7 @@ from trackway_analyzer.rules.rule import (
 )
 from trackway_analyzer.rules.scope import StepScope
 from trackway_analyzer.rules.sentences import because, cannot_judge, step
+from trackway_analyzer.rules.terms import Hidden, Source
 from trackway_analyzer.rules.values import (
     is_cut,
     is_number,

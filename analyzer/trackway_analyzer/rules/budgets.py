@@ -25,8 +25,9 @@ import pyarrow.compute as pc
 
 from trackway.schema import Operation
 from trackway_analyzer.batch import RunBatch
-from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
+from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result, State
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.rule import Rule, Said
 
 Floats = npt.NDArray[np.float64]

@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 from trackway.schema import GapName
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.rules.claim_language import Claimed, agrees, claims, compiled_pattern
-from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
-from trackway_analyzer.rules.expression import Hidden
+from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.refusal import no_effect
 from trackway_analyzer.rules.rule import Rule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import (
@@ -33,6 +33,7 @@ from trackway_analyzer.rules.sentences import (
     nearest_name,
     step,
 )
+from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.values import is_cut, reader, shown
 
 

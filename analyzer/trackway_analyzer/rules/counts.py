@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
-from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
-from trackway_analyzer.rules.expression import Hidden
+from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.rule import (
     RunRule,
     Said,
@@ -26,6 +26,7 @@ from trackway_analyzer.rules.rule import (
     violated,
 )
 from trackway_analyzer.rules.sentences import cannot_judge, step
+from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.values import frozen, reader, shown
 
 

@@ -24,9 +24,10 @@ from trackway.schema import Trackway
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
-from trackway_analyzer.rules.expression import Expression, Hidden, NoSource, Source, compiled
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.rule import (
     Rule,
     RunRule,
@@ -36,6 +37,7 @@ from trackway_analyzer.rules.rule import (
     violated,
 )
 from trackway_analyzer.rules.sentences import because, number, step
+from trackway_analyzer.rules.terms import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import MUTATE
 from trackway_analyzer.rules.values import shown
 

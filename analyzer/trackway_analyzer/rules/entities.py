@@ -13,8 +13,9 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
-from trackway_analyzer.rules.expression import Hidden, Source
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
+from trackway_analyzer.rules.terms import Hidden, Source
 from trackway_analyzer.rules.tools import DEFAULT_KEY, MUTATE, NOTIFY
 from trackway_analyzer.rules.values import ABSENT, Absent, frozen, reader
 

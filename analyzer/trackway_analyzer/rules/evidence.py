@@ -24,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from math import inf
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -34,16 +33,11 @@ import pyarrow.compute as pc
 from trackway.schema import GapName, Operation, Trackway
 from trackway_analyzer.batch import Ints, RunBatch
 from trackway_analyzer.happened import happened
-from trackway_analyzer.model import Gap
 from trackway_analyzer.rules.columns import Codes, Flags, is_null, listed
-from trackway_analyzer.rules.expression import Hidden, NoSource, Source
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, WithGaps
+from trackway_analyzer.rules.terms import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY, Tools, ToolSpec
 
-NO_TRACE: Final = "no_trace"
-"""Name for the gap of a run of which nothing at all was recorded."""
-ABSENCE: Final = frozenset(
-    {GapName.MISSING_STEPS, GapName.UNFINISHED_SPAN, GapName.TOOLS_NOT_OBSERVABLE, NO_TRACE}
-)
 CONTENT: Final = frozenset({GapName.CONTENT_OFF, GapName.UNPARSABLE_ARGUMENTS})
 UNKNOWN: Final = 2
 PENDING_GAP: Final = "pending"
@@ -51,9 +45,6 @@ PENDING_GAP: Final = "pending"
 UNKNOWN_KIND: Final = "unknown_kind"
 """Name for what hides an effect of a call of which nobody says whether it changes anything."""
 OPERATION_ARGUMENTS: Final = ("operation_id", "idempotency_key")
-NOT_RECORDED_GAP: Final = "not_recorded"
-"""Name for a value that is not there although no gap says why."""
-
 T = TypeVar("T")
 _BLANK: Final = ToolSpec()
 
@@ -76,10 +67,9 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Evidence(WithGaps):
     """A batch as rules see it. `Evidence.of` settles kinds and successes by what is declared."""
 
-    batch: RunBatch
     tools: Tools
 
     @classmethod
@@ -351,38 +341,6 @@ class Evidence:
     def _ordering(self) -> dict[str, list[int | None]]:
         return {name: self._column(name) for name in ("step_index", "turn")}
 
-    @cached_property
-    def gaps(self) -> dict[int, tuple[Gap, ...]]:
-        """Gaps of the runs that have some."""
-        column = self.batch.runs.column("gaps").combine_chunks()
-        lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
-        recorded = {
-            int(run): tuple(Gap(**gap) for gap in column[int(run)].as_py())
-            for run in np.flatnonzero(lengths)
-        }
-        return {run: (Gap(NO_TRACE),) for run in self._without_trace()} | recorded
-
-    def _without_trace(self) -> list[int]:
-        """Runs of which nothing at all was recorded: no step, no span, no final text."""
-        runs = self.batch.runs
-        no_spans = pc.equal(pc.fill_null(runs.column("spans"), 0), 0).to_numpy()
-        no_text = pc.is_null(runs.column("final_text")).to_numpy()
-        empty = np.diff(self.batch.offsets) == 0
-        found: list[int] = np.flatnonzero(empty & no_spans & no_text).tolist()
-        return found
-
-    def absence(self, run: int) -> tuple[Gap, ...]:
-        """Gaps that may hide steps of a run."""
-        return tuple(gap for gap in self.gaps.get(run, ()) if gap.name in ABSENCE)
-
-    def hides_step(self, run: int, after: float = -1, before: float = inf) -> Hidden | None:
-        """The first gap that may hide a step between two positions."""
-        for gap in self.absence(run):
-            low, high = region(gap)
-            if low < before and after < high:
-                return Hidden(gap.name, gap.position)
-        return None
-
     def arguments(self, row: int) -> Source | Hidden:
         """Recorded arguments of a call."""
         return self._value(row, "arguments", self._arguments[row])
@@ -446,11 +404,6 @@ class Evidence:
             return None
         return self._column("events")
 
-    def why_not_recorded(self, run: int) -> Hidden:
-        """What hides a value of the run as a whole."""
-        off = any(gap.name == GapName.CONTENT_OFF for gap in self.gaps.get(run, ()))
-        return Hidden(GapName.CONTENT_OFF if off else NOT_RECORDED_GAP)
-
     def text(self, ordinal: int, column: str) -> str | None:
         """A text column of a run: `input`, `final_text`."""
         return self.texts(column)[ordinal]
@@ -458,15 +411,6 @@ class Evidence:
     def texts(self, column: str) -> list[str | None]:
         """A text column of all runs."""
         return self.memo(("texts", column), partial(listed, self.batch.runs, column))
-
-
-def region(gap: Gap) -> tuple[float, float]:
-    """Positions between which the steps may stand that a gap hides."""
-    if gap.position is None:
-        return -1, inf
-    if gap.name == GapName.UNFINISHED_SPAN:
-        return gap.position, inf
-    return gap.position - 1, gap.position + 1
 
 
 @dataclass(frozen=True, slots=True)

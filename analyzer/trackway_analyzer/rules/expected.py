@@ -20,8 +20,8 @@ from typing import Any, Final, Literal, TypeAlias
 from trackway_analyzer.json_text import canonical
 from trackway_analyzer.model import NOT_RECORDED, JsonValue, NotRecorded
 from trackway_analyzer.rules.evidence import Evidence
-from trackway_analyzer.rules.expression import Hidden
 from trackway_analyzer.rules.pattern import one_of
+from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.tools import MUTATE
 from trackway_analyzer.rules.values import ABSENT, Absent, same
 
@@ -44,7 +44,7 @@ class ExpectedCall:
     """False: a reference run made this call with arguments that were not recorded."""
 
     @classmethod
-    def of(cls, given: Expectation) -> ExpectedCall:
+    def of(cls, given: object) -> ExpectedCall:
         """Read a tool's name or a dict. Raises ValueError or TypeError for anything else."""
         if isinstance(given, ExpectedCall):
             return given

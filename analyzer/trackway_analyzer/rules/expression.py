@@ -18,165 +18,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any
 
-import lark
-
-from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.grammar import ExpressionError, node_of
+from trackway_analyzer.rules.terms import (
+    All,
+    Bare,
+    Because,
+    Compare,
+    Hidden,
+    Literal,
+    Name,
+    Node,
+    NoSource,
+    Not,
+    Path,
+    Read,
+    Reading,
+    Scope,
+    Source,
+    Term,
+    Truth,
+)
 from trackway_analyzer.rules.values import (
-    ABSENT,
     Absent,
     Key,
-    is_cut,
     is_number,
-    is_singular,
-    reader,
     same,
     simple_keys,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Hidden:
-    """A value that a gap hides."""
-
-    gap: str
-    position: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NoSource:
-    """No earlier successful result could be read."""
-
-    name: str
-
-
-Reading: TypeAlias = JsonValue | Absent | Hidden | NoSource
-Truth: TypeAlias = bool | Hidden | NoSource
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A recorded value that paths are read from."""
-
-    value: JsonValue
-    row: int | None = None
-    """Row of the earlier step that it comes from; None: the step itself."""
-    cut: Hidden | None = None
-    """Parts of it were cut away: what is not there may have been."""
-
-    def at(self, path: str) -> Reading:
-        """Read a path: one value, or the list of them where the path may yield several."""
-        values = reader(path)(self.value)
-        if not is_singular(path):
-            return [value for value in values if value]
-        if not values or (self.cut is not None and is_cut(values[0])):
-            return self.cut or ABSENT
-        return values[0]
-
-
-class Scope(Protocol):
-    """What an expression can see from its step."""
-
-    def arguments(self) -> Source | Hidden:
-        """The step's own arguments."""
-
-    def result(self) -> Source | Hidden:
-        """The step's own result."""
-
-    def earlier(self, name: str) -> Source | Hidden | NoSource | None:
-        """Nearest earlier result of a tool or entity type; None: there is no such name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A JSON value."""
-
-    value: JsonValue
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """A value of the step's own result."""
-
-    path: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """An own argument, or with a path, what a tool or entity type returned earlier."""
-
-    name: str
-    path: str
-    text: str
-    quoted: bool
-
-
-Term: TypeAlias = Literal | Path | Name
-
-
-@dataclass(frozen=True, slots=True)
-class Compare:
-    """Two terms and an operator between them."""
-
-    left: Term
-    operator: str
-    right: Term
-
-
-@dataclass(frozen=True, slots=True)
-class Bare:
-    """A term that stands alone."""
-
-    term: Term
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """The opposite."""
-
-    inner: Node
-
-
-@dataclass(frozen=True, slots=True)
-class All:
-    """Every part is true."""
-
-    parts: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Any_:
-    """At least one part is true."""
-
-    parts: tuple[Node, ...]
-
-
-Node: TypeAlias = Compare | Bare | Not | All | Any_
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """A term with what was read for it, and where."""
-
-    text: str
-    value: Reading
-    row: int | None = None
-    """Row of the earlier step that it was read from; None: the step itself."""
-    literal: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Because:
-    """The first comparison that decided against the expression."""
-
-    left: Read
-    operator: str | None = None
-    right: Read | None = None
-    negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,45 +108,6 @@ class Expression:
         return _because(self.node, scope, wanted=True)
 
 
-_SEGMENT: Final = (
-    r"\.\.?(?:[^\W\d]\w*|\*)"
-    r"""|\[(?:[^\[\]"']|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\[[^\[\]]*\])+\]"""
-)
-_GRAMMAR: Final = rf"""
-?start: disjunction
-?disjunction: conjunction (("or" | "||") conjunction)*
-?conjunction: unary (("and" | "&&") unary)*
-?unary: ("not" | "!") unary -> negation
-    | term OPERATOR term -> compare
-    | term IN term -> compare
-    | term -> bare
-    | "(" disjunction ")"
-?term: literal | path | name
-literal: NUMBER | TEXT | TRUE | FALSE | NULL | array
-array: "[" [literal ("," literal)*] "]"
-path: PATH
-name: NAME SEGMENTS? | TEXT SEGMENTS
-
-IN: "in"
-TRUE: "true"
-FALSE: "false"
-NULL: "null"
-OPERATOR: "==" | "!=" | "<=" | ">=" | "<" | ">"
-NUMBER: /-?\d+(\.\d+)?([eE][+-]?\d+)?/
-TEXT: /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/
-NAME: /[^\W\d]\w*/
-SEGMENTS: /(?:{_SEGMENT})+/
-PATH: /\$(?:{_SEGMENT})*/
-%ignore /\s+/
-"""
-
-_PARSER: Final = lark.Lark(_GRAMMAR, parser="lalr")
-
-
-class ExpressionError(ValueError):
-    """A text that is no expression: says where and what was expected."""
-
-
 def compiled(text: object) -> Expression:
     """Compile an expression. Raises ExpressionError."""
     if not isinstance(text, str):
@@ -285,79 +117,7 @@ def compiled(text: object) -> Expression:
 
 @lru_cache(maxsize=4096)
 def _compiled(text: str) -> Expression:
-    try:
-        node = _Builder().transform(_PARSER.parse(text))
-    except lark.exceptions.VisitError as error:
-        raise ExpressionError(f"{text!r}: {error.orig_exc}") from error
-    except lark.UnexpectedInput as error:
-        raise ExpressionError(_complaint(text, error)) from error
-    return Expression(text.strip(), node)
-
-
-def _complaint(text: str, error: lark.UnexpectedInput) -> str:
-    expected = "a value or a name, then an operator (== != < <= > >= in and or not)"
-    if isinstance(error, lark.UnexpectedToken) and error.token.type == "$END":
-        return f"{text!r} ends too early: expected {expected}"
-    at = error.pos_in_stream or 0
-    found = text[at:]
-    if found.startswith("=") and not found.startswith("=="):
-        return f"{text!r}: write == to compare, found = at character {at + 1}"
-    return f"{text!r}: found {found!r} at character {at + 1}, expected {expected}"
-
-
-class _Builder(lark.Transformer[lark.Token, Any]):
-    """Parse tree to nodes."""
-
-    def literal(self, children: list[Any]) -> Literal:
-        (child,) = children
-        if isinstance(child, list):
-            return Literal([item.value for item in child], f"[{', '.join(c.text for c in child)}]")
-        if child.type == "TEXT":
-            return Literal(_unquoted(str(child)), str(child))
-        return Literal(parsed(str(child)), str(child))
-
-    def array(self, children: list[Any]) -> list[Literal]:
-        return [child for child in children if child is not None]
-
-    def path(self, children: list[Any]) -> Path:
-        text = str(children[0])
-        reader(text)
-        return Path(text, text)
-
-    def name(self, children: list[Any]) -> Name:
-        first, segments = children[0], str(children[1]) if len(children) > 1 else ""
-        quoted = first.type == "TEXT"
-        path = f"${segments}"
-        reader(path)
-        return Name(_unquoted(first) if quoted else str(first), path, f"{first}{segments}", quoted)
-
-    def compare(self, children: list[Any]) -> Compare:
-        left, operator, right = children
-        for term in (left, right):
-            if isinstance(term, (Path, Name)) and not is_singular(term.path):
-                raise ValueError(f"{term.text} may yield several values, compare one")
-        return Compare(left, str(operator), right)
-
-    def bare(self, children: list[Any]) -> Bare:
-        return Bare(children[0])
-
-    def negation(self, children: list[Any]) -> Not:
-        return Not(children[0])
-
-    def conjunction(self, children: list[Any]) -> All:
-        return All(tuple(children))
-
-    def disjunction(self, children: list[Any]) -> Any_:
-        return Any_(tuple(children))
-
-
-def _unquoted(text: str) -> str:
-    if text[0] == "'":
-        text = '"' + text[1:-1].replace("\\'", "'").replace('"', '\\"') + '"'
-    value = parsed(text)
-    if not isinstance(value, str) or value is text:
-        raise ValueError(f"{text} is no text that JSON can read")
-    return value
+    return Expression(text.strip(), node_of(text))
 
 
 def _terms(node: Node) -> list[Term]:

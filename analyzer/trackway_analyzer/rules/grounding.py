@@ -24,9 +24,10 @@ from typing import Final
 from trackway_analyzer.model import JsonValue, Trajectory
 from trackway_analyzer.records import Records
 from trackway_analyzer.rules.entities import established, subjects
-from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
-from trackway_analyzer.rules.expression import Expression, Hidden, compiled
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Result
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.rule import (
     Said,
     ToolRule,
@@ -41,6 +42,7 @@ from trackway_analyzer.rules.scope import StepScope
 from trackway_analyzer.rules.sentences import at_step, because, cannot_judge, step
 from trackway_analyzer.rules.source_path import source_path
 from trackway_analyzer.rules.surely import plain_keys, surely_from, surely_grounded
+from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.told import hidden_input, told
 from trackway_analyzer.rules.tools import MUTATE, NOTIFY
 from trackway_analyzer.rules.values import is_number, likeness, members, reader, same, shown

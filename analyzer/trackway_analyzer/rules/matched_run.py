@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from trackway_analyzer.model import NOT_RECORDED
-from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
+from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expected import ExpectedCall, Group, How, first_difference, fit
-from trackway_analyzer.rules.expression import Hidden, Source
 from trackway_analyzer.rules.finding import Result
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.laying import (
     FREE,
     UNKNOWN,
@@ -26,6 +26,7 @@ from trackway_analyzer.rules.laying import (
 )
 from trackway_analyzer.rules.rule import Said, insufficient, violated
 from trackway_analyzer.rules.sentences import at_step, cannot_judge, step
+from trackway_analyzer.rules.terms import Hidden, Source
 from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY
 from trackway_analyzer.rules.values import ABSENT, same, shown, shown_apart
 

@@ -17,12 +17,14 @@ from trackway_analyzer.rules.alignment import (
     place,
 )
 from trackway_analyzer.rules.entities import Ground, ground, looked_up, subjects
-from trackway_analyzer.rules.evidence import NO_TRACE, Evidence
-from trackway_analyzer.rules.expression import Expression, Hidden, NoSource, Source, Truth
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.expression import Expression
 from trackway_analyzer.rules.finding import Result
+from trackway_analyzer.rules.gaps import NO_TRACE
 from trackway_analyzer.rules.pattern import StepSpec
 from trackway_analyzer.rules.rule import insufficient, violated
 from trackway_analyzer.rules.scope import StepScope
+from trackway_analyzer.rules.terms import Hidden, NoSource, Source, Truth
 from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY
 from trackway_analyzer.rules.values import ABSENT, frozen
 

@@ -13,7 +13,7 @@ from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import NOT_RECORDED
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expected import ExpectedCall, Group
-from trackway_analyzer.rules.expression import Source
+from trackway_analyzer.rules.terms import Source
 
 CallText: TypeAlias = tuple[str, str]
 """Tool and arguments of a call, as canonical JSON: equal texts are equal calls."""
@@ -56,8 +56,9 @@ class References:
         found: dict[int, list[ExpectedCall]] = {}
         for row in evidence.calls(ordinal):
             source = evidence.arguments(row)
-            known = isinstance(source, Source) and source.cut is None
-            value = source.value if known else NOT_RECORDED
+            whole = source if isinstance(source, Source) and source.cut is None else None
+            value = NOT_RECORDED if whole is None else whole.value
+            known = whole is not None
             call = ExpectedCall(evidence.tool[row] or "", value, evidence.ok[row], known=known)
             found.setdefault(evidence.group[row], []).append(call)
         return [tuple(group) for group in found.values()]

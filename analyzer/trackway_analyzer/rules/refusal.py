@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
-from trackway_analyzer.rules.expression import Expression, Hidden, Source
+from trackway_analyzer.rules.expression import Expression
 from trackway_analyzer.rules.scope import StepScope
 from trackway_analyzer.rules.sentences import because, step
+from trackway_analyzer.rules.terms import Hidden, Source
 from trackway_analyzer.rules.values import shown
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.entities import established, spread, subjects
-from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
-from trackway_analyzer.rules.expression import Hidden, NoSource, Source
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
+from trackway_analyzer.rules.terms import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import MUTATE, NOTIFY
 from trackway_analyzer.rules.values import frozen, reader
 

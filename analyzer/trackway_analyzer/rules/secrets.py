@@ -23,10 +23,10 @@ from trackway.schema import Operation
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
-from trackway_analyzer.rules.expression import Hidden, Source
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.rule import Rule, Said, insufficient, may_hide_a_call, violated
 from trackway_analyzer.rules.sentences import cannot_judge, step
+from trackway_analyzer.rules.terms import Hidden, Source
 from trackway_analyzer.rules.values import Key, members, simple_keys
 
 _MARKER: Final = re.compile(r"\[redacted:(\w+)\]")

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
 
-from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
-from trackway_analyzer.rules.expression import Because, Hidden, NoSource, Read
+from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
+from trackway_analyzer.rules.terms import Because, Hidden, NoSource, Read
 from trackway_analyzer.rules.values import ABSENT, Absent, shown, shown_apart
 
 _WHY: Final = {

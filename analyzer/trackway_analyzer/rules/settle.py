@@ -24,7 +24,8 @@ from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import NOT_RECORDED
 from trackway_analyzer.rules.columns import is_null
 from trackway_analyzer.rules.evidence import Evidence, OwnValues
-from trackway_analyzer.rules.expression import Expression, Hidden, NoSource, Source
+from trackway_analyzer.rules.expression import Expression
+from trackway_analyzer.rules.terms import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import LOOKUP, Tools
 from trackway_analyzer.tables import STEP_SCHEMA
 

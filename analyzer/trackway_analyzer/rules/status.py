@@ -21,9 +21,9 @@ from trackway.schema import Operation
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.actions import action_claim, reads_by_name
-from trackway_analyzer.rules.evidence import NOT_RECORDED_GAP, Evidence
-from trackway_analyzer.rules.expression import Hidden
+from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.identifiers import identifiers
 from trackway_analyzer.rules.refusal import no_effect
 from trackway_analyzer.rules.rule import (
@@ -38,6 +38,7 @@ from trackway_analyzer.rules.rule import (
     worst,
 )
 from trackway_analyzer.rules.sentences import cannot_judge, step
+from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.told import Text
 from trackway_analyzer.rules.tools import LOOKUP
 from trackway_analyzer.rules.values import reader

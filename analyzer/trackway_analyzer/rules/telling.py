@@ -6,7 +6,6 @@ from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.actions import action_claim
 from trackway_analyzer.rules.entities import Ground, established, sources, subjects
 from trackway_analyzer.rules.evidence import PENDING_GAP, UNKNOWN_KIND, Evidence
-from trackway_analyzer.rules.expression import Hidden, NoSource, Source, Truth
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.pattern import StepSpec
 from trackway_analyzer.rules.reading import Reading
@@ -20,6 +19,7 @@ from trackway_analyzer.rules.sentences import (
     number,
     step,
 )
+from trackway_analyzer.rules.terms import Hidden, NoSource, Source, Truth
 from trackway_analyzer.rules.tools import MUTATE
 from trackway_analyzer.rules.values import Absent, likeness, shown, shown_apart
 

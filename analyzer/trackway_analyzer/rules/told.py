@@ -21,7 +21,7 @@ from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.claim_language import as_number, numbers_in
 from trackway_analyzer.rules.evidence import Evidence
-from trackway_analyzer.rules.expression import Hidden
+from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.values import is_number
 
 USER: Final = frozenset({"user", "human"})

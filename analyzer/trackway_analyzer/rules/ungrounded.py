@@ -28,8 +28,8 @@ from trackway_analyzer.json_text import compact
 from trackway_analyzer.model import JsonValue, Trajectory
 from trackway_analyzer.records import Records, trajectory_of
 from trackway_analyzer.rules.evidence import Evidence
-from trackway_analyzer.rules.expression import Source
 from trackway_analyzer.rules.identifiers import candidates, identifiers
+from trackway_analyzer.rules.terms import Source
 from trackway_analyzer.rules.told import INSTRUCTIONS, USER, Text, texts_of
 
 if TYPE_CHECKING:

@@ -25,14 +25,9 @@ import numpy as np
 
 from trackway_analyzer.batch import Ints, RunBatch
 from trackway_analyzer.model import Gap, JsonValue
-from trackway_analyzer.rules.evidence import (
-    NOT_RECORDED_GAP,
-    UNKNOWN,
-    UNKNOWN_KIND,
-    Evidence,
-    region,
-)
+from trackway_analyzer.rules.evidence import UNKNOWN, UNKNOWN_KIND, Evidence
 from trackway_analyzer.rules.finding import Result, State
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, region
 from trackway_analyzer.rules.rule import Rule, Said
 from trackway_analyzer.rules.sentences import at_step, number, step
 

@@ -9,14 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trackway_analyzer.rules.expression import (
-    ExpressionError,
-    Hidden,
-    NoSource,
-    Source,
-    Truth,
-    compiled,
-)
+from trackway_analyzer.rules.expression import compiled
+from trackway_analyzer.rules.grammar import ExpressionError
+from trackway_analyzer.rules.terms import Hidden, NoSource, Source, Truth
 
 GAP = Hidden("content_off")
 

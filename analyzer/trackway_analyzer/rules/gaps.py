@@ -1,0 +1,77 @@
+"""Which gaps does a run have, and what may each of them hide?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Final
+
+import numpy as np
+import pyarrow.compute as pc
+
+from trackway.schema import GapName
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.model import Gap
+from trackway_analyzer.rules.terms import Hidden
+
+NO_TRACE: Final = "no_trace"
+"""Name for the gap of a run of which nothing at all was recorded."""
+ABSENCE: Final = frozenset(
+    {GapName.MISSING_STEPS, GapName.UNFINISHED_SPAN, GapName.TOOLS_NOT_OBSERVABLE, NO_TRACE}
+)
+NOT_RECORDED_GAP: Final = "not_recorded"
+"""Name for a value that is not there although no gap says why."""
+
+
+@dataclass(frozen=True)
+class WithGaps:
+    """A batch whose gaps can be asked for."""
+
+    batch: RunBatch
+
+    @cached_property
+    def gaps(self) -> dict[int, tuple[Gap, ...]]:
+        """Gaps of the runs that have some."""
+        column = self.batch.runs.column("gaps").combine_chunks()
+        lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+        recorded = {
+            int(run): tuple(Gap(**gap) for gap in column[int(run)].as_py())
+            for run in np.flatnonzero(lengths)
+        }
+        return {run: (Gap(NO_TRACE),) for run in self._without_trace()} | recorded
+
+    def _without_trace(self) -> list[int]:
+        """Runs of which nothing at all was recorded: no step, no span, no final text."""
+        runs = self.batch.runs
+        no_spans = pc.equal(pc.fill_null(runs.column("spans"), 0), 0).to_numpy()
+        no_text = pc.is_null(runs.column("final_text")).to_numpy()
+        empty = np.diff(self.batch.offsets) == 0
+        found: list[int] = np.flatnonzero(empty & no_spans & no_text).tolist()
+        return found
+
+    def absence(self, run: int) -> tuple[Gap, ...]:
+        """Gaps that may hide steps of a run."""
+        return tuple(gap for gap in self.gaps.get(run, ()) if gap.name in ABSENCE)
+
+    def hides_step(self, run: int, after: float = -1, before: float = inf) -> Hidden | None:
+        """The first gap that may hide a step between two positions."""
+        for gap in self.absence(run):
+            low, high = region(gap)
+            if low < before and after < high:
+                return Hidden(gap.name, gap.position)
+        return None
+
+    def why_not_recorded(self, run: int) -> Hidden:
+        """What hides a value of the run as a whole."""
+        off = any(gap.name == GapName.CONTENT_OFF for gap in self.gaps.get(run, ()))
+        return Hidden(GapName.CONTENT_OFF if off else NOT_RECORDED_GAP)
+
+
+def region(gap: Gap) -> tuple[float, float]:
+    """Positions between which the steps may stand that a gap hides."""
+    if gap.position is None:
+        return -1, inf
+    if gap.name == GapName.UNFINISHED_SPAN:
+        return gap.position, inf
+    return gap.position - 1, gap.position + 1

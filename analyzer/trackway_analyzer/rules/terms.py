@@ -1,0 +1,151 @@
+"""What expressions are made of, what they read, and what they find."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.values import ABSENT, Absent, is_cut, is_singular, reader
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A value that a gap hides."""
+
+    gap: str
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoSource:
+    """No earlier successful result could be read."""
+
+    name: str
+
+
+Reading: TypeAlias = JsonValue | Absent | Hidden | NoSource
+Truth: TypeAlias = bool | Hidden | NoSource
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A recorded value that paths are read from."""
+
+    value: JsonValue
+    row: int | None = None
+    """Row of the earlier step that it comes from; None: the step itself."""
+    cut: Hidden | None = None
+    """Parts of it were cut away: what is not there may have been."""
+
+    def at(self, path: str) -> Reading:
+        """Read a path: one value, or the list of them where the path may yield several."""
+        values = reader(path)(self.value)
+        if not is_singular(path):
+            return [value for value in values if value]
+        if not values or (self.cut is not None and is_cut(values[0])):
+            return self.cut or ABSENT
+        return values[0]
+
+
+class Scope(Protocol):
+    """What an expression can see from its step."""
+
+    def arguments(self) -> Source | Hidden:
+        """The step's own arguments."""
+
+    def result(self) -> Source | Hidden:
+        """The step's own result."""
+
+    def earlier(self, name: str) -> Source | Hidden | NoSource | None:
+        """Nearest earlier result of a tool or entity type; None: there is no such name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A JSON value."""
+
+    value: JsonValue
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A value of the step's own result."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An own argument, or with a path, what a tool or entity type returned earlier."""
+
+    name: str
+    path: str
+    text: str
+    quoted: bool
+
+
+Term: TypeAlias = Literal | Path | Name
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Two terms and an operator between them."""
+
+    left: Term
+    operator: str
+    right: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """A term that stands alone."""
+
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite."""
+
+    inner: Node
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Every part is true."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Any_:
+    """At least one part is true."""
+
+    parts: tuple[Node, ...]
+
+
+Node: TypeAlias = Compare | Bare | Not | All | Any_
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A term with what was read for it, and where."""
+
+    text: str
+    value: Reading
+    row: int | None = None
+    """Row of the earlier step that it was read from; None: the step itself."""
+    literal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """The first comparison that decided against the expression."""
+
+    left: Read
+    operator: str | None = None
+    right: Read | None = None
+    negated: bool = False
