@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from trackway_analyzer.rules.calls import Calls
+from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Said
-from trackway_analyzer.rules.worlds import Calls, Place, ShapeRule
+from trackway_analyzer.rules.worlds import ShapeRule
 
 
 def successes(calls: Calls, tool: str) -> list[int]:

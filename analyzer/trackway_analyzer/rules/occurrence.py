@@ -17,9 +17,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from trackway_analyzer.rules.calls import Calls
 from trackway_analyzer.rules.named_tools import OneTool, TwoTools, attempts, successes
+from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Rule, Said
-from trackway_analyzer.rules.worlds import Broken, Calls, Place
+from trackway_analyzer.rules.worlds import Broken
 
 
 @dataclass(frozen=True)

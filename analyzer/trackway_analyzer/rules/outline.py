@@ -16,13 +16,14 @@ from itertools import combinations
 
 import numpy as np
 
+from trackway_analyzer.rules.calls import Call
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.pattern import StepSpec
 from trackway_analyzer.rules.reading import Reading
+from trackway_analyzer.rules.shapes import shapes_of
 from trackway_analyzer.rules.surely import surely_grounded
 from trackway_analyzer.rules.terms import Truth
 from trackway_analyzer.rules.tools import MUTATE
-from trackway_analyzer.rules.worlds import Call, shapes_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
+from trackway_analyzer.rules.calls import Calls, earlier
 from trackway_analyzer.rules.named_tools import successes
+from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Said
-from trackway_analyzer.rules.worlds import Broken, Calls, Place, ShapeRule, earlier
+from trackway_analyzer.rules.worlds import Broken, ShapeRule
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,12 @@ from trackway.schema import Operation
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.actions import action_claim, reads_by_name
+from trackway_analyzer.rules.calls import Calls, earlier
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.identifiers import identifiers
+from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.refusal import no_effect
 from trackway_analyzer.rules.rule import (
     Rule,
@@ -42,7 +44,7 @@ from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.told import Text
 from trackway_analyzer.rules.tools import LOOKUP
 from trackway_analyzer.rules.values import reader
-from trackway_analyzer.rules.worlds import Broken, Calls, Place, ShapeRule, earlier
+from trackway_analyzer.rules.worlds import Broken, ShapeRule
 
 
 @dataclass(frozen=True)

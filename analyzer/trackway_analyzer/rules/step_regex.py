@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from trackway_analyzer.rules.automaton import Automaton, compile_pattern
+from trackway_analyzer.rules.calls import Call, Calls
 from trackway_analyzer.rules.pattern import EXTRAS, Extra, one_of
+from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Said
 from trackway_analyzer.rules.tools import MUTATE, NOTIFY
-from trackway_analyzer.rules.worlds import Broken, Call, Calls, Place, ShapeRule
+from trackway_analyzer.rules.worlds import Broken, ShapeRule
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from trackway_analyzer.rules.calls import Calls, earlier
 from trackway_analyzer.rules.named_tools import attempts, came_without, successes
+from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Said
-from trackway_analyzer.rules.worlds import Broken, Calls, Place, ShapeRule, earlier
+from trackway_analyzer.rules.worlds import Broken, ShapeRule
 
 
 @dataclass(frozen=True)

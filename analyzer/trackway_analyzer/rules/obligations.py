@@ -1,0 +1,178 @@
+"""What does a run owe: to earlier decisions, to those it waits for, to the clock?
+
+1. `Continuity`: what a step needs of earlier decisions it still sees; each id in `required` was
+   present in the last such record.
+2. `Routed`: each wait names who it waits for, until when, and how it is taken up again; with
+   `resumed`, it was taken up.
+3. `Deadline`: the run ended by its deadline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from trackway.schema import Trackway
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.json_text import parsed
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
+from trackway_analyzer.rules.rule import (
+    Rule,
+    RunRule,
+    Said,
+    insufficient,
+    may_hide_a_call,
+    violated,
+)
+from trackway_analyzer.rules.sentences import number, step
+
+WAIT_FIELDS: Final = ("owner", "deadline", "resume_token")
+
+
+@dataclass(frozen=True)
+class _EventRule(RunRule):
+    """A rule about events that hang on steps."""
+
+    layer = Layer.OUTCOME
+
+    def _events(
+        self, evidence: Evidence, run: int, name: str
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
+        for row in range(*evidence.batch.bounds(run)):
+            for said in evidence.events(row, name):
+                yield row, said if isinstance(said, dict) else {}
+
+
+@dataclass(frozen=True)
+class Continuity(_EventRule):
+    """A step that needs earlier decisions still sees them."""
+
+    required: str | Iterable[str] = ()
+    """Ids that must be present in the last record; those that a step names itself always are."""
+
+    short = ("required",)
+
+    def __post_init__(self) -> None:
+        ids = (self.required,) if isinstance(self.required, str) else tuple(self.required)
+        object.__setattr__(self, "required", ids)
+
+    def judge(self, evidence: Evidence, run: int) -> Result | None:
+        """Judge one run."""
+        events = list(self._events(evidence, run, Trackway.EVENT_CONTINUITY))
+        if not events:
+            return insufficient(run, NOT_RECORDED_GAP)
+        for row, said in events:
+            last = row == events[-1][0]
+            wanted = [*_names(said.get("required")), *(self.required if last else ())]
+            lost = [name for name in wanted if name not in _names(said.get("present"))]
+            if lost:
+                return violated(run, evidence.position(row), lost=lost)
+        return None
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        if "gap" in result.detail:
+            return Said(sentence="no record of continuity: nobody knows which decisions were seen")
+        assert result.position is not None
+        row = int(evidence.batch.offsets[result.run]) + result.position
+        lost = result.detail["lost"]
+        listed = ", ".join(lost)
+        return Said(sentence=f"{step(evidence, row)} no longer saw {listed}", expected=lost)
+
+
+@dataclass(frozen=True)
+class Routed(_EventRule):
+    """Each wait says who it waits for, until when, and how it is taken up again."""
+
+    resumed: bool = False
+    """Each wait must have been taken up."""
+
+    def judge(self, evidence: Evidence, run: int) -> Result | None:
+        """Judge one run."""
+        taken_up = [
+            (row, said.get("resume_token"))
+            for row, said in self._events(evidence, run, Trackway.EVENT_RESUME)
+        ]
+        for row, said in self._events(evidence, run, Trackway.EVENT_WAIT):
+            missing = [name for name in WAIT_FIELDS if not said.get(name)]
+            position = evidence.position(row)
+            if missing:
+                return violated(run, position, missing=missing)
+            token = said["resume_token"]
+            if self.resumed and not any(t == token and r >= row for r, t in taken_up):
+                gap = evidence.hides_step(run, after=position)
+                return (
+                    violated(run, position, token=token)
+                    if gap is None
+                    else insufficient(run, gap.gap)
+                )
+        return may_hide_a_call(evidence, run)
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        if "gap" in result.detail:
+            return Said(
+                sentence=f"no unrouted wait was seen, but {result.detail['gap']} may hide one"
+            )
+        assert result.position is not None
+        row = int(evidence.batch.offsets[result.run]) + result.position
+        name = f"step {number(evidence, row)} {evidence.tool[row] or evidence.operation_of[row]}"
+        if "token" in result.detail:
+            return Said(sentence=f"{name} waits and was never taken up again")
+        return Said(
+            sentence=f"{name} waits without {' and '.join(result.detail['missing'])}",
+            expected=result.detail["missing"],
+        )
+
+
+@dataclass(frozen=True)
+class Deadline(Rule):
+    """The run ended by its deadline."""
+
+    layer = Layer.OUTCOME
+
+    def check(self, batch: RunBatch | Evidence) -> list[Result]:
+        """Return one result for each run that ended too late, or nobody knows when."""
+        evidence = self.evidence(batch)
+        ends = evidence.batch.runs.column("end").to_pylist()
+        deadlines = evidence.batch.runs.column("deadline").to_pylist()
+        results = []
+        for run, (end, text) in enumerate(zip(ends, deadlines, strict=True)):
+            deadline = _time(text)
+            if end is None or deadline is None:
+                what = "end" if end is None else "deadline"
+                results.append(insufficient(run, NOT_RECORDED_GAP, what=what))
+            elif end > deadline:
+                late = (end - deadline).total_seconds()
+                results.append(violated(run, seconds=round(late, 3)))
+        return results
+
+    def say(self, evidence: Evidence, result: Result) -> Said:  # noqa: ARG002
+        """Make the sentence of one result."""
+        if "gap" in result.detail:
+            return Said(sentence=f"the {result.detail['what']} of the run was not recorded")
+        late = result.detail["seconds"]
+        return Said(sentence=f"the run ended {late:g} seconds after its deadline", got=late)
+
+
+def _time(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _names(value: JsonValue) -> list[str]:
+    """A list of names that may have been recorded as JSON text."""
+    if isinstance(value, str):
+        read = parsed(value)
+        value = read if isinstance(read, list) else [value]
+    return [str(item) for item in value] if isinstance(value, list) else []
