@@ -297,6 +297,11 @@ def test_sets_are_sorted() -> None:
     assert decoded(set(words)) == sorted(words)
 
 
+def test_a_field_that_is_not_set_yet_is_left_out() -> None:
+    assert text_of(object.__new__(SlottedOrder)) == "{}"
+    assert text_of(object.__new__(Order)) == "{}"
+
+
 def test_what_a_value_was_is_kept_when_it_changes_later() -> None:
     order = {"status": "open"}
     captured = CAPTURE.value(order)
