@@ -105,12 +105,9 @@ class Reading:
         return spec.kind == self.evidence.kind[row]
 
     def kind_of(self, spec: StepSpec) -> str | None:
-        """Kind of a spec: its own word, else that of its tool's first call."""
+        """Kind of a spec: its own word, else the settled kind of its tool's first call."""
         if spec.kind is not None:
             return spec.kind
-        declared_kind = self.evidence.spec(spec.tool).kind
-        if declared_kind is not None:
-            return declared_kind
         return next((self.evidence.kind[r] for r in self.calls if self.means(spec, r)), None)
 
     def fit(self, spec: StepSpec, row: int) -> bool | None:

@@ -13,6 +13,7 @@ from trackway_analyzer.rules import (
     InsufficientEvidenceError,
     StepSequenceError,
     StepSpec,
+    ToolSpec,
     UnknownKindWarning,
     assert_step_sequence,
 )
@@ -428,6 +429,17 @@ class TestGuards:
         assert violation([refund.lookup(), refund.refund()], pattern) == (
             "step 2 refund_api.create ran although its guard forbids it:"
             " check_policy.eligible cannot be read: no earlier successful check_policy"
+        )
+
+    def test_a_hidden_step_may_be_what_a_guard_reads(
+        self, refund: Any, gapped: Callable[..., Trajectory]
+    ) -> None:
+        pattern = [REFUND_ONLY[0], REFUND_ONLY[1] | {"guard": "check_policy.eligible"}]
+        declared = {"check_policy": ToolSpec("lookup")}
+        run = gapped([refund.lookup(), refund.refund()], Gap("missing_steps"))
+
+        assert doubt(run, pattern, tools=declared) == (
+            "step 2 refund_api.create cannot be judged: missing_steps hides a value"
         )
 
 

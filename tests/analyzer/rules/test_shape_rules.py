@@ -193,6 +193,7 @@ def test_windows_and_counts(rule: Rule, run: str, expected: bool) -> None:
         (First("a"), "ba", "step 1 b is the first call, expected a"),
         (First("a"), "", "no call was recorded, expected a first"),
         (Last("a"), "ab", "step 2 b is the last call, expected a"),
+        (Last("a"), "", "no call was recorded, expected a last"),
         (Before("a", "b"), "b", "step 1 b came without an earlier successful a"),
         (
             Before("a", "b"),
