@@ -13,7 +13,6 @@ from trackway_analyzer.rules import (
     find_ungrounded,
 )
 from trackway_analyzer.rules.policy import Policy
-from trackway_analyzer.rules.ungrounded import find_ungrounded
 
 __all__ = [
     "NOT_RECORDED",
@@ -33,7 +32,6 @@ __all__ = [
     "Verdict",
     "assert_step_sequence",
     "diff_trajectories",
-    "find_ungrounded",
     "find_ungrounded",
     "load",
     "rules",

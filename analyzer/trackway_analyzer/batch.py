@@ -5,8 +5,8 @@ A batch is two Arrow tables, `runs` and `steps`, and the offsets that cut the se
 1. A run is whole inside one batch.
 2. Steps are contiguous by run and in reconstructed order; `position` counts from 0 in each run.
 3. A reference to a step is (run ordinal, position).
-4. A function of a batch never depends on what else is in the batch: results of several batches merge
-   in any order.
+4. A function of a batch never depends on what else is in the batch: results of several batches
+   merge in any order.
 """
 
 from __future__ import annotations

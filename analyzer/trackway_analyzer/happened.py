@@ -36,9 +36,7 @@ _ERROR_TEXT: Final = re.compile(
 )
 
 
-def happened(
-    result: JsonValue | NotRecorded, *, raised: bool, lookup: bool = False
-) -> bool | None:
+def happened(result: JsonValue | NotRecorded, *, raised: bool, lookup: bool = False) -> bool | None:
     """Return whether a call took effect; None where the record leaves it open."""
     if raised:
         return False

@@ -1,7 +1,7 @@
 """Arrow schemas of the analyzer's own tables: runs and steps.
 
-The span table is defined in `trackway.schema`, for the recorder writes it. Runs and steps exist only
-here: they are what reconstruction makes of spans.
+The span table is defined in `trackway.schema`, for the recorder writes it. Runs and steps exist
+only here: they are what reconstruction makes of spans.
 
 1. `runs` has one row a run; its row number is the run's ordinal.
 2. `steps` has one row a step, sorted by run and position. Steps with the same `group` in a run are

@@ -1,4 +1,4 @@
-"""The `trackway` command: one thin file a command, exit codes in `exit`, the way in in `program`."""
+"""The `trackway` command: one thin file a command; exit codes in `exit`, the start in `program`."""
 
 from trackway_analyzer.cli.program import main
 

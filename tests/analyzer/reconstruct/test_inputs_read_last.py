@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.span_builder import Message, Recording, answered, asked, call, user
+from analyzer.span_builder import Message, Recording, answered, asked, call, outline, user
 from trackway_analyzer.reconstruct import reconstruct, requests
 
 
@@ -62,3 +62,14 @@ def test_inputs_of_a_whole_record_are_left_unread(monkeypatch: pytest.MonkeyPatc
     record.model(agent, told=[user("go"), asked(lookup), answered("c1", "found")], says="done")
     monkeypatch.setattr(requests, "_heard", lambda *_: pytest.fail("the inputs were read"))
     assert record.run().tools == ["lookup"]
+
+
+def test_a_result_read_before_its_call_began_is_worth_reading():
+    record = Recording()
+    agent = record.agent("support")
+    lookup = call("lookup", {"id": 7}, "c1")
+    record.model(agent, told=[user("go")], asks=[lookup], at=10)
+    told = [user("go"), asked(lookup), answered("c1", "found")]
+    record.model(agent, told=told, says="done", at=20)
+    record.tool("lookup", {"id": 7}, "found", agent, call_id="c1", at=30)
+    assert outline(record.run()) == ["llm", "lookup", "llm"]

@@ -378,3 +378,15 @@ def test_a_handover_that_nobody_took_up_was_not():
     triage = record.agent("triage", workflow)
     record.model(triage, told=[user("go")], asks=[call("transfer_to_billing", {}, "c1")])
     assert outline(record.run()) == ["refund", "llm", "transfer_to_billing-"]
+
+
+def test_a_span_that_holds_several_turns_asks_once():
+    record = Recording()
+    agent = record.agent("support")
+    told = [user("go"), asked(LOOKUP), answered("c1", "found"), asked(POLICY), answered("c2", "ok")]
+    record.model(agent, told=told, asks=[POLICY], says="done", lasts=100)
+    record.tool("lookup", {"id": 7}, "found", agent, call_id="c1")
+    record.tool("policy", {"id": 7}, "ok", agent, call_id="c2")
+    run = record.run()
+    assert run.tools == ["lookup", "policy"]
+    assert not any(step.synthesised for step in run)

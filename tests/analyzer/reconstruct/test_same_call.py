@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analyzer.span_builder import Recording, call, outline
+from trackway_analyzer.model import NOT_RECORDED
 
 
 def test_wrappers_leave_no_trace():
@@ -57,7 +58,17 @@ def test_a_failed_try_inside_a_model_span_stays_a_step():
     outer = record.model(says="hello", tokens_in=10, tokens_out=2, lasts=50)
     record.model(outer, status="ERROR", error_type="429")
     record.model(outer, tokens_in=10, tokens_out=2)
-    assert outline(record.run()) == ["llm!", "llm"]
+    failed, answered = record.run()
+    assert (failed.ok, failed.output) == (False, NOT_RECORDED)
+    assert answered.output is not NOT_RECORDED
+
+
+def test_a_model_span_around_a_call_with_another_response_id_is_a_wrapper():
+    record = Recording()
+    outer = record.model(says="outer", attributes={"gen_ai.response.id": "resp_1"}, lasts=20)
+    inner = record.model(outer, tokens_in=5, attributes={"gen_ai.response.id": "resp_2"})
+    (step,) = record.run()
+    assert (step.span_id, step.output) == (inner, NOT_RECORDED)
 
 
 def test_a_model_inside_the_tool_of_a_model_is_a_call_of_its_own():
@@ -85,6 +96,15 @@ def test_a_constant_response_id_of_a_fake_model_merges_no_turns():
     agent = record.agent("support")
     record.model(agent, says="one", attributes=response, scope="one")
     record.model(agent, says="two", attributes=response, scope="other")
+    assert outline(record.run()) == ["llm", "llm"]
+
+
+def test_two_calls_of_one_instrumentor_at_once_are_two_whatever_their_ids():
+    record = Recording()
+    response = {"gen_ai.response.id": "chatcmpl-123"}
+    agent = record.agent("support")
+    record.model(agent, says="one", attributes=response, scope="one", at=10, lasts=20)
+    record.model(agent, says="two", attributes=response, scope="one", at=12, lasts=10)
     assert outline(record.run()) == ["llm", "llm"]
 
 

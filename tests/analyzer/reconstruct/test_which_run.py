@@ -166,3 +166,11 @@ def test_a_model_call_beside_the_agents_is_kept_and_is_nobodys_step():
         ("tool", "support"),
     ]
     assert run.steps[0].span_id == simulator
+
+
+def test_a_lost_parent_puts_nothing_outside_the_agents():
+    record = Recording()
+    record.tool("lookup", {}, "done", record.agent("support"))
+    record.model("lost", asks=[{"type": "tool_call", "id": "c1", "name": "refund"}])
+    record.tool("refund", {}, "done", "lost", call_id="c1")
+    assert record.run().tools == ["lookup", "refund"]
