@@ -3,7 +3,7 @@
 1. Identity (session, task, variant, …) is what a head of the run says, else the first span that
    does.
 2. Tokens and cost are summed over the steps; an agent span repeats its models' tokens. Only a run
-   without a model step takes them from its first head. A sum of nothing recorded is null.
+   whose steps recorded none takes those of its heads. A sum of nothing recorded is null.
 3. Events of ours on spans that are no steps (a decision of the agent, a wait of the run) are the
    run's.
 4. `tools` are the executed tools in order; `retries` counts steps that are a further attempt.
@@ -139,14 +139,10 @@ def _of_steps(
         name: pa.array(np.bincount(step_run[flags], minlength=count), pa.int32())
         for name, flags in (counts | {"retries": again & executed}).items()
     }
-    with_models = np.zeros(count, dtype=bool)
-    with_models[step_run[model]] = True
     for name in ("tokens_in", "tokens_out", "cost"):
-        own = columns.recorded(name)[heads] & ~with_models[run[heads]]
-        spare = columns.array(name).take(pa.array(heads[own]))
-        arrays[name] = _sum(
-            steps.column(name).combine_chunks(), step_run, spare, run[heads[own]], count
-        )
+        own = columns.array(name).take(pa.array(heads))
+        recorded = steps.column(name).combine_chunks()
+        arrays[name] = _sum(recorded, step_run, own, run[heads], count)
     arrays["tools"] = _tools(steps, step_run, tool, count)
     return arrays
 

@@ -171,10 +171,12 @@ def test_an_action_that_never_was_is_no_missing_step():
 
 def test_joined_to_a_conversation_each_run_keeps_its_own_clock():
     record = Recording(session_id="s1")
-    for number in (1, 2):
-        marks = {"trackway.run.last_step": 1}
-        root = record.span("workflow", run_id=f"r{number}", attributes=marks)
-        record.tool("step", {"n": number}, "done", root, run_id=f"r{number}", step_index=1)
+    for length in (1, 2):
+        marks = {"trackway.run.last_step": length}
+        own = {"run_id": f"r{length}"}
+        root = record.span("workflow", attributes=marks, **own)
+        for index in range(1, length + 1):
+            record.tool("step", {"index": index}, "done", root, step_index=index, **own)
     assert record.run(by="session").gaps == ()
 
 

@@ -142,9 +142,10 @@ def test_tokens_are_summed_over_model_calls_only():
     assert (found["model_calls"], found["tool_calls"], found["steps"]) == (2, 0, 2)
 
 
-def test_without_a_model_call_the_agents_own_count_stands():
+def test_where_no_step_counted_the_agents_own_count_stands():
     record = Recording()
-    record.tool("lookup", {}, "done", record.agent("support", tokens_in=70, tokens_out=7))
+    agent = record.agent("support", tokens_in=70, tokens_out=7)
+    record.model(agent, told=[], says="hm")
     found = row(record)
     assert (found["tokens_in"], found["tokens_out"]) == (70, 7)
 
