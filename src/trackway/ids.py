@@ -21,6 +21,14 @@ def run_id() -> str:
     return os.urandom(16).hex()
 
 
+def made_up_operation_id(run: str) -> str:
+    """Return an idempotency key for an operation of this run that declares none.
+
+    It starts with the run id, and is not counted: processes that share a run share no counter.
+    """
+    return f"{run}:{EntropyIdGenerator().generate_span_id():016x}"
+
+
 class EntropyIdGenerator(IdGenerator):
     """Ids that neither `random.seed` nor a fork can repeat."""
 

@@ -20,6 +20,7 @@ from opentelemetry.trace import SpanKind
 
 from trackway.binding import Binder
 from trackway.capture import Captured, entity_refs, record_capture_error
+from trackway.ids import made_up_operation_id
 from trackway.recording import Recorder, put
 from trackway.run import FIRST, REQUESTED, Attempt
 from trackway.schema import GenAI, StepKind, Trackway
@@ -82,7 +83,7 @@ class StepPlan(Plan):
         put(attributes, self.input_key, self.input_field, request.captured)
         operation_id = request.operation_id
         if run is not None:
-            attributes[Trackway.STEP_INDEX] = step = run.tick()
+            attributes[Trackway.STEP_INDEX] = run.tick()
             attempt = FIRST
             if operation_id is not None or run.has_failures:
                 key = self.key(attributes) if operation_id is None else self.span_name
@@ -90,7 +91,7 @@ class StepPlan(Plan):
                 operation_id = attempt.operation_id
             attributes[Trackway.STEP_ATTEMPT] = attempt.number
             if operation_id is None and self.makes_operation_ids:
-                operation_id = f"{run.id}:{step}"
+                operation_id = made_up_operation_id(run.id)
                 attempt = Attempt(attempt.number, operation_id)
             live.attempt = attempt
         if operation_id is not None:

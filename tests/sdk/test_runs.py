@@ -362,6 +362,23 @@ def test_a_carrier_takes_the_run_through_a_queue(recorded: Any) -> None:
     assert first.context.trace_id == second.context.trace_id
 
 
+def test_mutations_of_two_processes_that_share_a_run_are_two_operations(recorded: Any) -> None:
+    @trackway.tool(kind="mutate")
+    def refund(order: str) -> str:
+        return order
+
+    with trackway.run():
+        texts = trackway.carrier()
+    for order in ("A1", "A2"):
+        with trackway.carried(texts):
+            refund(order)
+
+    ids = [
+        span.attributes["trackway.operation.id"] for span in recorded.named("execute_tool refund")
+    ]
+    assert len(ids) == len(set(ids)) == 2
+
+
 def test_a_carrier_from_outside_any_run_is_empty_and_changes_nothing(recorded: Any) -> None:
     assert trackway.carrier() == {}
     with trackway.carried({}) as run:
