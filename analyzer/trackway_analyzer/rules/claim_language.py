@@ -2,8 +2,9 @@
 
 A match in a text is a claim unless its clause takes it back. The forms are English.
 
-1. A sentence ends at `.`, `!`, `?`, a line break; a clause also at a comma, semicolon, dash, colon
-   and before `and`, `but`, `so`, `then`, `because`, `although`, `that will`.
+1. A sentence ends at `.`, `!`, `?`, a line break that no small letter follows; a clause also at a
+   comma, semicolon, dash, colon and before `and`, `but`, `so`, `then`, `because`, `although`, `that
+   will`. "I can confirm that …", "please note that …" stand before a clause and are no part of it.
 2. Negated: `not`, `n't`, `never`, `cannot`, `unable`, `failed to`, `yet to` in the clause; `no`,
    `without`, `none` up to the end of the match; `failed`, `declined`, `rejected`, `on hold` outside
    the match. `not only` negates nothing.
@@ -13,8 +14,11 @@ A match in a text is a claim unless its clause takes it back. The forms are Engl
 4. Still to come: `will`, `shall`, `would`, `can`, `could`, `may`, `might`, `should`, `must`, `need
    to`, `let me`, `please` up to the end of the match or as the verb of what matched; `going to`,
    `scheduled to`, `eligible to` in the clause. `was able to` is done.
-5. A question is no claim, nor what somebody else is said to have said ("you said that …").
-6. Numbers are compared as numbers: `$84.00`, `84`, `84,00 €` and `84 dollars` are the same.
+5. A question is no claim, nor what somebody else is said to have said ("you said it was …"), nor
+   what is so in general ("only sealed items are refunded"). A question that follows asks nothing
+   about the claim ("…, is there anything else?"), other than a tag ("…, is that right?").
+6. Numbers are compared as numbers: `$84.00`, `84`, `84,00 €` and `84 dollars` are the same. A group
+   that caught the beginning of a number stands for the whole number.
 """
 
 from __future__ import annotations
@@ -27,68 +31,36 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
+from trackway_analyzer.rules.claim_forms import (
+    ABBREVIATION,
+    ASKS,
+    ASSURED,
+    BOUNDARY,
+    CONDITION,
+    FAILED,
+    FINITE,
+    GENERAL,
+    GOES_ON,
+    MODAL,
+    NO,
+    NOT,
+    OWN_WORDS,
+    PASSIVE,
+    PRESENT,
+    REPORTED,
+    SAME_VERB,
+    SENTENCE_END,
+    TO_COME,
+)
+
 _ZEROS: Final = str.maketrans("123456789", "000000000")
 QUOTED: Final = 160
 """Most characters of a quoted sentence."""
 
-_WORDS = re.IGNORECASE
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?…])[\"')\]*_]*\s+|\s*\n+\s*")
-_ABBREVIATION: Final = re.compile(
-    r"(?:\b(?:no|nos|mr|mrs|ms|dr|st|vs|approx|ref|e\.g|i\.e|inc|ltd|co))\.[\"')\]*_]*\Z", _WORDS
-)
-_BOUNDARY: Final = re.compile(
-    r"(?<!\d),|,(?!\d)|[;:](?!\d)|\s[-–—]+\s|—|[()]"
-    r"|\s(?=(?:and|but|so|then|because|although|though|however|while|yet(?!\s+to\b))\b)"
-    r"|\s(?=(?:that|which|who)\s+(?:will|should|can|may|might|would|could)\b)",
-    _WORDS,
-)
-_NOT: Final = re.compile(
-    r"\b(?:not(?!\s+(?:only|just|merely)\b)|never|cannot|unable|neither|nor|hardly)\b"
-    r"|n['’]t\b(?!\s+(?:only|just|merely)\b)"
-    r"|\b(?:failed|fails|failing|refused?|declined?|refuses|unwilling|yet)\s+to\b"
-    r"|\b(?:still|remains?)\s+to\s+be\b|\bno\s+longer\b",
-    _WORDS,
-)
-_NO: Final = re.compile(
-    r"\b(?:no|none|nothing|nobody|without|instead\s+of|rather\s+than)\b", _WORDS
-)
-_FAILED: Final = re.compile(
-    r"\b(?:failed|fails|failure|unsuccessful(?:ly)?|declined|rejected|denied|blocked|on\s+hold"
-    r"|impossible|ineligible|refused|pending\s+(?:approval|review)|awaiting|errored)\b",
-    _WORDS,
-)
-_CONDITION: Final = re.compile(
-    r"\b(?:if|once|when(?:ever)?|unless|until|till|after|before|whether|provided|assuming"
-    r"|as\s+soon\s+as|in\s+case|should\s+(?:you|we|it|the|your|this)|as\s+though|as\s+if"
-    r"|suppose|supposing|had\s+(?:I|we|you|it|the)|only\s+(?:within|for|where))\b",
-    _WORDS,
-)
-_PRESENT: Final = re.compile(
-    r"\b(?:is|are|gets?|get)\b(?!\s+(?:on\s+(?:its|the)\s+way|now))", _WORDS
-)
-_MODAL: Final = re.compile(
-    r"\b(?:will|shall|would|could|can|may|might|should|must|ought)\b|['’](?:ll|d)\b(?!\s+been)"
-    r"|\b(?:need(?:s|ed)?|want(?:s|ed)?|wish(?:es)?|tr(?:y|ying|ied)|attempt(?:s|ing|ed)?"
-    r"|hop(?:e|es|ing)|intend(?:s|ing)?|have|has|(?<!was\s)(?<!were\s)(?<!been\s)able)\s+to\b"
-    r"|\b(?:let\s+me|let['’]s|allow\s+me|please|in\s+order\s+to)\b",
-    _WORDS,
-)
-_TO_COME: Final = re.compile(
-    r"\b(?:going|about|ready|happy|glad|plan(?:s|ned|ning)?|expect(?:s|ed|ing)?|due|scheduled"
-    r"|supposed|likely|set|eligible)\s+to\b",
-    _WORDS,
-)
-_FINITE: Final = re.compile(
-    r"\b(?:has|have|had|was|were|is|are|been|went)\b|['’](?:s|ve)\b", _WORDS
-)
-_REPORTED: Final = re.compile(
-    r"\b(?:you|they|he|she|customer|user|client|policy|e?-?mail)\s+(?:\w+\s+)?"
-    r"(?:said|say|says|mention(?:ed|s)?|told|tell|claim(?:ed|s)?|ask(?:ed|s)?|wrote|report(?:ed|s)?"
-    r"|believe[ds]?|think|thought|requires?|states?)\b(?:\s+(?:me|us))?\s+(?:that|whether|if)\b"
-    r"|\b(?:example|hypothetical(?:ly)?|imagine|pretend)\b",
-    _WORDS,
-)
 _DECORATION: Final = re.compile(r"[*_`#]+|^\s*(?:[-•>]|\d+[.)])\s+")
+_WHOLE_NUMBER: Final = re.compile(
+    r"(?<![\w.,])(?:\d{1,3}(?:[,.'’\u00a0\u202f]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)(?![.,]?\d)"
+)
 _NUMBER: Final = re.compile(r"[-+]?\d[\d.,'’\u00a0\u202f ]*\d|[-+]?\d")
 
 
@@ -130,14 +102,18 @@ class Claimed:
         if not self.place.groups:
             return {}
         text = self.sentence.text
-        return {name: text[start:end] for name, (start, end) in self.place.groups.items()}
+        spans = self.place.groups
+        return {
+            name: text[start : _end_of_number(text, spans, name)]
+            for name, (start, _) in spans.items()
+        }
 
 
 def sentences(text: str) -> Iterator[Sentence]:
     """Split a text into sentences."""
     start = 0
-    for end in _SENTENCE_END.finditer(text):
-        if _ABBREVIATION.search(text[start : end.start()]) and "\n" not in end.group():
+    for end in SENTENCE_END.finditer(text):
+        if ABBREVIATION.search(text[start : end.start()]) and "\n" not in end.group():
             continue
         yield from _sentence(text[start : end.end()])
         start = end.end()
@@ -192,45 +168,74 @@ def compiled_pattern(pattern: str) -> re.Pattern[str]:
         raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
 
 
+def _end_of_number(text: str, spans: dict[str, tuple[int, int]], name: str) -> int:
+    """Where a group ends: with the number that it begins, unless other groups share that number."""
+    start, end = spans[name]
+    number = _WHOLE_NUMBER.match(text, start)
+    if number is None or not start < end < number.end():
+        return end
+    shared = any(end <= other < number.end() for other, _ in spans.values())
+    return end if shared else number.end()
+
+
 def is_claim(sentence: str, start: int, end: int) -> bool:
     """Whether the words of a sentence from `start` to `end` are said to be so."""
-    if sentence.rstrip("\"')] ").endswith("?") or _REPORTED.search(sentence[:end]):
+    own = max((m.end() for m in OWN_WORDS.finditer(sentence, 0, start)), default=0)
+    if _asked(sentence, end) or REPORTED.search(sentence[own:end]):
         return False
     first, last = _clause(sentence, start, end)
+    start = max(first, start)
     before, inside, after = sentence[first:start], sentence[start:end], sentence[end:last]
     return not (
         _negated(before, inside, after)
         or _still_to_come(before, inside, after)
         or _conditional(sentence[:first], before + inside, after)
+        or GENERAL.match(before + inside + after)
     )
+
+
+def _asked(sentence: str, end: int) -> bool:
+    """Whether a sentence asks what it says up to `end`."""
+    if not sentence.rstrip("\"')] ").endswith("?"):
+        return False
+    later = (b.end() for b in BOUNDARY.finditer(sentence, end))
+    return bool(ASKS.match(sentence)) or not any(ASKS.match(sentence, at) for at in later)
 
 
 def _negated(before: str, inside: str, after: str) -> bool:
     return bool(
-        _NOT.search(before + inside + after)
-        or _NO.search(before + inside)
-        or _FAILED.search(before)
-        or _FAILED.search(after)
+        NOT.search(before + inside + after)
+        or NO.search(before + inside)
+        or FAILED.search(before)
+        or FAILED.search(after)
     )
 
 
 def _still_to_come(before: str, inside: str, after: str) -> bool:
-    if _MODAL.search(before + inside) or _TO_COME.search(before + inside + after):
+    if MODAL.search(before + inside) or TO_COME.search(before + inside + after):
         return True
-    modal = _MODAL.search(after)
-    return modal is not None and not _FINITE.search(after[: modal.start()])
+    modal = MODAL.search(after)
+    return modal is not None and not FINITE.search(after[: modal.start()])
 
 
 def _conditional(earlier: str, clause: str, after: str) -> bool:
-    if _CONDITION.search(clause):
+    if CONDITION.search(clause):
         return True
-    opened = any(_CONDITION.match(part.strip()) for part in _BOUNDARY.split(earlier) if part)
-    return bool((opened or _CONDITION.search(after)) and _PRESENT.search(clause + after))
+    opened = any(CONDITION.match(part.strip()) for part in BOUNDARY.split(earlier) if part)
+    return bool((opened or CONDITION.search(after)) and PRESENT.search(clause + after))
 
 
 def _clause(sentence: str, start: int, end: int) -> tuple[int, int]:
-    first = max((b.end() for b in _BOUNDARY.finditer(sentence, 0, start)), default=0)
-    last = next((b.start() for b in _BOUNDARY.finditer(sentence, end)), len(sentence))
+    starts = [0, *(b.end() for b in BOUNDARY.finditer(sentence, 0, start))]
+    if GOES_ON.match(sentence, starts[-1]):
+        starts = starts[:-2] or [0]
+    elif SAME_VERB.match(sentence[starts[-1] : start]) and PASSIVE.search(sentence[: starts[-1]]):
+        starts = starts[:-1] or [0]
+    first = starts[-1]
+    assured = ASSURED.match(sentence, first)
+    if assured is not None and assured.end() < end:
+        first = assured.end()
+    last = next((b.start() for b in BOUNDARY.finditer(sentence, end)), len(sentence))
     return first, last
 
 

@@ -1,6 +1,7 @@
 """Is what the final text claims what the run did?
 
-1. `says` is a regular expression, looked for in each sentence of the final text in any case. What
+1. `says` is a regular expression, looked for in each sentence of the final text in any case, with
+   single blanks for line breaks and without Markdown signs. What
    counts as a claim stands in `claim_language`: negated, conditional and future forms do not.
 2. Each claim needs an executed call of the tool `needs` that took effect and whose arguments are
    what the claim's named groups say. A group is compared with the argument of its name, or of the
@@ -10,10 +11,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,6 +37,8 @@ from trackway_analyzer.rules.sentences import (
 )
 from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.values import is_cut, reader, shown
+
+_ANCHOR: Final = re.compile(r"(?<!\\)[\^$]|\\A")
 
 
 @dataclass(frozen=True)
@@ -121,8 +125,9 @@ class Claim(Rule):
                 hidden = hidden or source
                 continue
             values = reader(path)(source.value)
-            if not values and source.cut:
-                hidden = hidden or source.cut
+            unseen = source.hides(*values) if values else source.cut
+            if unseen is not None:
+                hidden = hidden or unseen
             elif not any(agrees(said, value) for value in values):
                 return path, said, values[0] if values else None
         return hidden
@@ -184,7 +189,11 @@ def _nulls(texts: pa.ChunkedArray) -> list[int]:
 def _candidates(texts: pa.ChunkedArray, pattern: str) -> list[tuple[int, str]]:
     """Runs whose text may match, with the text. RE2 sorts most out where it knows the pattern."""
     try:
-        hits = pc.match_substring_regex(texts, pattern, ignore_case=True)
+        if _ANCHOR.search(pattern):  # it stands at the ends of a sentence, not of the text
+            raise pa.ArrowInvalid
+        plain = pc.replace_substring_regex(texts, r"[*_`#]+", "")
+        plain = pc.replace_substring_regex(plain, r"[\s\p{Z}]+", " ")
+        hits = pc.match_substring_regex(plain, pattern, ignore_case=True)
         cut = pc.match_substring(texts, "[truncated ")
         rows = pc.indices_nonzero(pc.fill_null(pc.or_(hits, cut), False))
     except pa.ArrowInvalid:  # a pattern with look-around, say

@@ -193,6 +193,37 @@ class TestClaimRule:
         Claim(SAYS, "refund_api.create").assert_holds(trajectory_of(both, final_text=text))
         assert "had amount 84.0, not 20" in violation(trajectory_of(both[:1], final_text=text))
 
+    @pytest.mark.parametrize(
+        "text", ["Your refund\nhas been processed.", "Your **refund**\u00a0has been processed."]
+    )
+    def test_line_breaks_and_markdown_signs_hide_no_claim(self, refund: Any, text: str) -> None:
+        run = trajectory_of([refund.lookup()], final_text=text)
+
+        assert "never recorded" in violation(run, "refund has been processed")
+        assert "never recorded" in violation(run, "refund.*processed")
+        assert "never recorded" in violation(
+            trajectory_of([refund.lookup()], final_text=f"Hello! {text}"), "^your refund"
+        )
+
+    @pytest.mark.parametrize("number", [r"[\d.]+", r"\d+", r"[\d.,]+"])
+    def test_a_group_that_caught_the_beginning_of_a_number_is_the_whole(
+        self, refund: Any, number: str
+    ) -> None:
+        says = rf"refund of \$(?P<amount>{number})"
+        text = "Your refund of $1,234.50 was issued."
+
+        Claim(says, "refund_api.create").assert_holds(
+            trajectory_of([refund.refund(amount=1234.5)], final_text=text)
+        )
+        assert "had amount 1, not 1,234.50" in violation(
+            trajectory_of([refund.refund(amount=1)], final_text=text), says
+        )
+
+    def test_groups_that_share_a_number_are_left_as_they_are(self) -> None:
+        (claim,) = claims("I refunded $84.50.", r"refunded \$(?P<dollars>\d+)\.(?P<cents>\d+)")
+
+        assert claim.groups == {"dollars": "84", "cents": "50"}
+
     def test_a_text_that_was_not_recorded_is_insufficient(self, refund: Any) -> None:
         with pytest.raises(InsufficientEvidenceError, match="the final text was not recorded"):
             Claim(SAYS, "refund_api.create").assert_holds(refund.healthy())
