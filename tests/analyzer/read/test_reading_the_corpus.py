@@ -19,7 +19,7 @@ pytestmark = [
     ),
 ]
 
-CORPUS = Path(os.environ.get("TRACKWAY_CORPUS") or ".")
+CORPUS = Path(os.environ.get("TRACKWAY_CORPUS") or ".") / "public"
 REPLAYS = CORPUS / "replay-taubench-6-dialects"
 PARTIAL = "partial_in_langchain_replay"
 """Runs that the LangChain loop ended early: the replay holds fewer calls than the run."""

@@ -65,6 +65,7 @@ def test_spans_are_written_and_compacted(url: str, tmp_path: Path) -> None:
 def test_a_url_has_its_spool_in_the_state_folder(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("TRACKWAY_SPOOL_DIR", raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     exporter = ParquetSpanExporter(url)
     exporter.export(spans_of())
