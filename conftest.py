@@ -20,11 +20,14 @@ ROOT = Path(__file__).parent
 def _in_an_empty_folder(namespace: dict[str, Any]) -> None:
     namespace["_folder"] = tempfile.TemporaryDirectory()
     namespace["_home"] = os.getcwd()
+    namespace["_environment"] = dict(os.environ)
     os.chdir(namespace["_folder"].name)
 
 
 def _back(namespace: dict[str, Any]) -> None:
     trackway.shutdown()
+    os.environ.clear()
+    os.environ.update(namespace["_environment"])
     os.chdir(namespace["_home"])
     namespace["_folder"].cleanup()
 
