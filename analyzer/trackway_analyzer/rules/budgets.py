@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import partial
+from math import inf
 from typing import Final
 
 import numpy as np
@@ -85,7 +86,11 @@ class Budget(Rule):
         if not self.limits:
             raise ValueError(f"a budget needs a limit: {', '.join(_LIMITS)}")
         for name, limit in self.limits.items():
-            if isinstance(limit, bool) or not isinstance(limit, (int, float)) or limit < 0:
+            if (
+                isinstance(limit, bool)
+                or not isinstance(limit, (int, float))
+                or not 0 <= limit < inf
+            ):
                 raise ValueError(f"the limit of {name} must be a number from 0, found {limit!r}")
         if self.agent is not None and self.seconds is not None:
             raise ValueError("seconds are of the run: leave out `agent` or `seconds`")

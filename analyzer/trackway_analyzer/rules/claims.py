@@ -53,6 +53,11 @@ class Claim(Rule):
     layer = Layer.OUTCOME
 
     def __post_init__(self) -> None:
+        if not isinstance(self.says, str) or not self.says.strip():
+            raise ValueError(
+                f"`says` must be a regular expression that finds the claim, found {self.says!r}:"
+                " write its words, `refund.*processed`"
+            )
         groups = compiled_pattern(self.says).groupindex
         for group, argument in self.arguments.items():
             reader(argument)

@@ -1,7 +1,7 @@
 """YAML with line numbers: plain values whose mappings and lists know where they stand.
 
 Refused, with the line: what is no YAML, a key that stands twice in one mapping, a key that is no
-text. Aliases and anchors work; tags do not.
+text, an alias inside its own anchor. Aliases and anchors work otherwise; tags do not.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class Reader:
 
     def __init__(self, file: str) -> None:
         self.file = file
+        self._open: set[int] = set()
 
     def error(self, message: str, line: int | None = None) -> PolicyError:
         """An error at a line of the file."""
@@ -64,6 +65,18 @@ class Reader:
             loader.dispose()
 
     def _value(self, node: yaml.Node, loader: yaml.SafeLoader) -> Any:
+        if id(node) in self._open:
+            raise self.error(
+                "expected values that end, found an alias inside its own anchor:"
+                " write the value out instead",
+                _line(node),
+            )
+        self._open.add(id(node))
+        found = self._inside(node, loader)
+        self._open.discard(id(node))
+        return found
+
+    def _inside(self, node: yaml.Node, loader: yaml.SafeLoader) -> Any:
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, loader)
         if isinstance(node, yaml.SequenceNode):

@@ -41,6 +41,12 @@ class Policy:
         tool_lines: Mapping[str, int] | None = None,
         file: str = "policy",
     ) -> None:
+        for rule in rules:
+            if not isinstance(rule, Rule):
+                raise TypeError(
+                    f"expected rules, found {rule!r}: write Policy(Before(...), Claim(...)), or"
+                    " read a policy file with Policy.from_yaml"
+                )
         self._tool_lines = tool_lines or {}
         self._lines = dict(zip(map(id, rules), lines, strict=False))
         self._file = file
@@ -68,6 +74,11 @@ class Policy:
 
     def check(self, batch: RunBatch) -> pa.Table:
         """Return the findings of a batch, as `finding.FINDING_SCHEMA`, sorted by run and rule."""
+        if not isinstance(batch, RunBatch):
+            raise TypeError(
+                f"expected a RunBatch, found {type(batch).__name__}: check many runs with "
+                "load(source).check(policy), one with rule.assert_holds(trajectory)"
+            )
         evidence = Evidence.of(batch, self.tools)
         tables = [
             findings_table(index, rule.check(evidence)) for index, rule in enumerate(self.rules)
@@ -91,7 +102,8 @@ class Policy:
         """What may be wrong with the policy itself, seen from this data.
 
         Names a tool that a rule speaks of and no run calls, with the recorded name that looks most
-        like it; and a rule of whose tools none is called, so that it can never fire here.
+        like it; a rule of whose tools none is called, so that it can never fire here; and a rule
+        about an agent that took no step.
         """
         recorded = sorted(name for name in batch.steps.column("tool").unique().to_pylist() if name)
         notes = [
@@ -101,6 +113,7 @@ class Policy:
         ]
         for rule in self.rules:
             notes += self._notes_on(rule, recorded)
+            notes += self._agent_notes(rule, batch)
         return list(dict.fromkeys(notes))
 
     def _notes_on(self, rule: Rule, recorded: list[str]) -> Iterator[str]:
@@ -114,6 +127,15 @@ class Policy:
         for name in missing:
             yield f"{about}: no run calls {name}{_nearest(name, recorded)}"
 
+    def _agent_notes(self, rule: Rule, batch: RunBatch) -> Iterator[str]:
+        agent = getattr(rule, "agent", None)
+        agents = sorted(name for name in batch.steps.column("agent").unique().to_pylist() if name)
+        if agent is not None and agent not in agents:
+            yield (
+                f"{self._where(rule)}{rule.title} fits no run: no step is of agent {agent}"
+                f"{_nearest(agent, agents)}"
+            )
+
     def _where(self, rule: Rule) -> str:
         line = self._lines.get(id(rule))
         return "" if line is None else f"{self._file}:{line}: "
@@ -123,7 +145,7 @@ class Policy:
         return "" if line is None else f"{self._file}:{line}: "
 
     def _merged(self, rules: tuple[Rule, ...], tools: Tools) -> Tools:
-        merged: Tools = tools
+        merged: Tools = merged_tools(tools, {})
         for rule in rules:
             try:
                 merged = merged_tools(merged, rule.declares())

@@ -142,6 +142,10 @@ class _File:
         if value is None and not required_names(cls):
             return {}
         short = cls.short
+        if value is None:
+            forms = [", ".join(map(_spelt, short)), f"a mapping of {', '.join(field_names(cls))}"]
+            names = " or ".join(filter(None, forms))
+            raise self.reader.error(f"{key}: expected {names}, found nothing after the colon", line)
         if not short:
             names = ", ".join(field_names(cls))
             raise self.reader.error(f"{key}: expected a mapping of {names}, found {value!r}", line)
@@ -153,7 +157,7 @@ class _File:
 
     def _fields(self, cls: type[Rule], key: str, value: Located) -> dict[str, Any]:
         self.reader.known(value, field_names(cls))
-        missing = [name for name in required_names(cls) if name not in value]
+        missing = [name for name in required_names(cls) if value.get(name) is None]
         if missing:
             raise self.reader.error(f"{key}: expected {' and '.join(missing)}", value.line)
         own = {field.name for field in fields(cls)}

@@ -65,7 +65,16 @@ def _one(first: str | None, second: str | None, what: str) -> str | None:
 
 
 def merged_tools(first: Tools, second: Tools) -> dict[str, ToolSpec]:
-    """Merge two declarations tool by tool; the first wins but for kinds, which must agree."""
+    """Merge two declarations tool by tool; the first wins but for kinds, which must agree.
+
+    Raises ValueError on two kinds for a tool, TypeError on what is no ToolSpec.
+    """
+    for name, spec in (*first.items(), *second.items()):
+        if not isinstance(spec, ToolSpec):
+            raise TypeError(
+                f"tools: expected a ToolSpec for {name!r}, found {spec!r}:"
+                ' write ToolSpec(kind="mutate"), or read a policy file with Policy.from_yaml'
+            )
     names = [*first, *(name for name in second if name not in first)]
     blank = ToolSpec()
     return {name: first.get(name, blank).merged(second.get(name, blank), name) for name in names}

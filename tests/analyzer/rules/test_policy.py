@@ -14,6 +14,7 @@ from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.records import batch_of, batch_of_runs
 from trackway_analyzer.rules import (
     Before,
+    Budget,
     Forbidden,
     Grounded,
     Policy,
@@ -84,6 +85,49 @@ def test_the_wrong_order_and_a_refund_before_the_policy(refund: Any) -> None:
         ("sequence", "error"),
         ("before: check_policy, refund_api.create", "warning"),
         ("grounded: refund_api.create order_id", "error"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("forbid:", "forbid: expected tools or a mapping of tools, agent, severity, found nothing"),
+        ("forbid: {tools: }", "forbid: expected tools"),
+        ("claim: {says: x, needs: }", "claim: expected needs"),
+        ("claim:", "claim: expected a mapping of says, needs, arguments, severity, found nothing"),
+        ("claim: {says: '', needs: x}", "`says` must be a regular expression that finds the claim"),
+        ("budget: {seconds: .nan}", "the limit of seconds must be a number from 0, found nan"),
+        ("budget: {steps: .inf}", "the limit of steps must be a number from 0, found inf"),
+        ("forbid: &a [x, *a]", "found an alias inside its own anchor"),
+        ("&a {forbid: *a}", "found an alias inside its own anchor"),
+    ],
+)
+def test_what_is_left_empty_or_has_no_end_is_refused_with_its_line(rule: str, message: str) -> None:
+    with pytest.raises(PolicyError) as raised:
+        Policy.from_yaml(f"version: 1\nrules:\n  - {rule}\n")
+    assert raised.value.line == 3
+    assert message in str(raised.value)
+
+
+def test_an_anchor_may_be_used_twice() -> None:
+    text = "version: 1\nrules:\n  - forbid: &tools [x]\n  - forbid: *tools\n"
+
+    assert len(Policy.from_yaml(text).rules) == 2
+
+
+def test_what_is_no_rule_and_no_tool_is_refused_in_words() -> None:
+    plain: Any = {"x": {"kind": "mutate"}}
+    with pytest.raises(TypeError, match="expected a ToolSpec for 'x', found"):
+        Policy(Forbidden("x"), tools=plain)
+    with pytest.raises(TypeError, match="expected rules, found"):
+        Policy(plain)
+
+
+def test_a_rule_about_an_agent_that_took_no_step_is_noted(refund: Any) -> None:
+    policy = Policy(Budget(steps=3, agent="nosuch"))
+
+    assert policy.notes(batch_of(refund.healthy())) == [
+        "budget: nosuch fits no run: no step is of agent nosuch"
     ]
 
 
