@@ -2,7 +2,8 @@
 
 1. Any violation of a rule of severity `error` makes the verdict `violation`.
 2. Otherwise, a run in which a rule of severity `error` cannot be decided makes it `insufficient`.
-   So does a check of no run, or by no rule: no evidence is never a pass.
+   So does a check of no run, or by no rule, or of a source of which something that may have held
+   spans could not be read: no evidence is never a pass.
 3. Otherwise it is `pass`. A rule of severity `warning` counts only in a strict report, and there as
    an `error` does.
 4. A finding gets its sentence when somebody looks at it; the verdict needs none.
@@ -95,6 +96,8 @@ class CheckReport:
     """Rows of `rules.finding.FINDING_SCHEMA`."""
     strict: bool = False
     """Whether rules of severity `warning` count."""
+    unread: int = 0
+    """Things of the source that could not be read and may have held spans."""
 
     @cached_property
     def counts(self) -> tuple[RuleCount, ...]:
@@ -118,7 +121,8 @@ class CheckReport:
         counting = [c for c in self.counts if self.strict or c.severity is Severity.ERROR]
         if any(count.violated for count in counting):
             return Verdict.VIOLATION
-        if any(count.insufficient for count in counting) or not len(self.batch) or not self.counts:
+        undecided = any(count.insufficient for count in counting)
+        if undecided or self.unread or not len(self.batch) or not self.counts:
             return Verdict.INSUFFICIENT
         return Verdict.PASS
 
@@ -151,7 +155,7 @@ class CheckReport:
         """Raise unless the verdict is `pass`.
 
         Raises CheckViolationError where a rule that counts is violated, InsufficientEvidenceError
-        where one cannot be decided or there was nothing to check.
+        where one cannot be decided, there was nothing to check, or something could not be read.
         """
         if self.verdict is Verdict.VIOLATION:
             raise CheckViolationError(self, list(islice(self._counting(State.VIOLATED), _SHOWN)))
@@ -169,9 +173,22 @@ class CheckReport:
         )
 
 
-def check(batch: RunBatch, policy: Policy, *, strict: bool = False) -> CheckReport:
-    """Check every run of a batch against a policy."""
-    return CheckReport(batch, policy, policy.check(batch), strict)
+def check(batch: RunBatch, policy: Policy, *, strict: bool = False, unread: int = 0) -> CheckReport:
+    """Check every run of a batch against a policy; `unread`: see `CheckReport`.
+
+    Raises TypeError where the policy is none.
+    """
+    if not isinstance(policy, Policy):
+        raise TypeError(
+            f"expected a Policy, found {type(policy).__name__}: "
+            "read a policy file with Policy.from_yaml(path)"
+        )
+    return CheckReport(batch, policy, policy.check(batch), strict, unread)
+
+
+def unread_text(count: int) -> str:
+    """Say how many things may be missing from a check."""
+    return f"{count:,} thing{'' if count == 1 else 's'} that may have held spans could not be read"
 
 
 def finding_row(finding: Finding) -> dict[str, Any]:
@@ -184,12 +201,16 @@ def _text(value: JsonValue) -> str | None:
 
 
 def _nothing_checked(report: CheckReport) -> Finding:
-    lacks = "no run" if not len(report.batch) else "no rule"
+    if report.counts and len(report.batch):
+        missing = unread_text(report.unread)
+    else:
+        lacks = "no run" if not len(report.batch) else "no rule"
+        missing = f"there was {lacks} to check"
     return Finding(
         rule="policy",
         layer=Layer.TRAJECTORY,
         severity=Severity.ERROR,
         state=State.INSUFFICIENT,
         run_id="",
-        sentence=f"there was {lacks} to check: no evidence is no pass",
+        sentence=f"{missing}: no evidence is no pass",
     )

@@ -27,6 +27,7 @@ from trackway_analyzer.engine import By, Engine
 from trackway_analyzer.engine.local import LocalEngine, collect
 from trackway_analyzer.frames import frame
 from trackway_analyzer.model import Trajectory
+from trackway_analyzer.read.quarantine import lost
 from trackway_analyzer.reconstruct.membership import spans_of_runs
 from trackway_analyzer.report.html import runs_html
 from trackway_analyzer.select import Where, matching, where
@@ -58,10 +59,16 @@ def load(
     """Return the runs that `source` holds: a path, a folder, a URL, an open file or a table.
 
     Nothing is read before somebody looks. Looking raises FileNotFoundError or ValueError that says
-    what was looked for and what is there.
+    what was looked for and what is there. Raises TypeError for what is no source.
     """
     if by not in ("trace", "session"):
         raise ValueError(f"by={by!r}: expected 'trace' or 'session'")
+    holds = isinstance(source, str | PathLike | Iterable) or hasattr(source, "columns")
+    if not holds and not hasattr(source, "to_arrow"):
+        raise TypeError(
+            "expected a path, a URL, a list of them, a table or finished spans, "
+            f"found {type(source).__name__} {source!r}: give load() what holds the traces"
+        )
     spans = SpanSource(source, format=format, dialect=dialect, strict=strict)
     return Trajectories(RunSource(spans, engine or LocalEngine(), by))
 
@@ -164,8 +171,11 @@ class Trajectories:
         return Trajectories(self._source, (*self._wanted, *where(columns)))
 
     def check(self, policy: Policy, *, strict: bool = False) -> CheckReport:
-        """Check every run against a policy; when strict, warnings count as violations."""
-        return check(self.batch, policy, strict=strict)
+        """Check every run against a policy; when strict, warnings count as violations.
+
+        Raises TypeError where the policy is none.
+        """
+        return check(self.batch, policy, strict=strict, unread=lost(self.quarantined))
 
     def to_parquet(self, path: str | PathLike[str], *, watch: Watch | None = None) -> int:
         """Write the spans as canonical Parquet, all of the file or none; return how many.

@@ -22,7 +22,8 @@ def command(
 ) -> Exit:
     """Check every run of SRC against a policy file; exit by the verdict.
 
-    0 pass, 1 violation, 2 insufficient evidence: a gap hides the answer, or there was no run.
+    0 pass, 1 violation, 2 insufficient evidence: a gap hides the answer, there was no run, or
+    something could not be read that may have held spans.
     """
     rules = Policy.from_yaml(policy)
     trajectories = reading.open(source)

@@ -20,6 +20,8 @@ from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 
 MAX_DOCUMENT: Final = 512 * 1024 * 1024
+_KEYS: Final = (b'"resourceSpans"', b'"resource_spans"', b'"traceId"', b'"traceID"')
+"""What a document of spans holds, however damaged it is."""
 _BOM = b"\xef\xbb\xbf"
 
 _Line = tuple[int, bytes]
@@ -72,12 +74,18 @@ def _whole(
             broken += 1
         position += len(line)
     if not found and not lines.broken:
-        reason = Reason.TRUNCATED_FILE if document.ends_early else Reason.NOT_A_TRACE
-        quarantine.add(reason, f"no JSON: {document.why}", offset)
+        quarantine.add(_reason(document, text), f"no JSON: {document.why}", offset)
         return
     for _ in range(broken if found else 0):
         quarantine.add(Reason.BROKEN_LINE, "a line that is no JSON", offset)
     yield from found
+
+
+def _reason(document: _NotJson, text: bytes) -> Reason:
+    """Tell a trace that is cut or damaged from what never was one."""
+    if document.ends_early:
+        return Reason.TRUNCATED_FILE
+    return Reason.BROKEN_LINE if any(key in text for key in _KEYS) else Reason.NOT_A_TRACE
 
 
 def _one(line: _Line, document: Any, quarantine: Quarantine, *, last: bool) -> Iterator[Located]:

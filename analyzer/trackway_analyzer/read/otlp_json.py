@@ -86,6 +86,8 @@ def spans_of(groups: list[Any], quarantine: Quarantine, offset: int | None) -> I
                 resource_text,
             )
             spans = part.get("spans")
+            if not isinstance(spans, list | None):
+                quarantine.add(Reason.BROKEN_SPAN, "spans must be a list", offset)
             for item in spans if isinstance(spans, list) else ():
                 span = _span(item, origin, quarantine, offset)
                 if span is not None:

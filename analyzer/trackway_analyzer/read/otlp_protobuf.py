@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
+from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
+from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from trackway.schema import BYTES_TAG
@@ -23,6 +26,9 @@ from trackway_analyzer.spans import Attributes, Origin, RawEvent, RawLink, RawSp
 
 _TRACE_BYTES: Final = 16
 _SPAN_BYTES: Final = 8
+_FIRST: Final = b"\x0a"
+_INNER: Final = (b"\x0a", b"\x12", b"\x1a")
+"""Tags of a resource-spans message, and of what it may begin with."""
 
 
 def protobuf_spans(
@@ -36,6 +42,22 @@ def protobuf_spans(
     if message and not data.resource_spans:
         return None
     return _spans(data, quarantine, offset)
+
+
+def begins_a_trace(message: bytes) -> bool:
+    """Tell whether bytes that are no traces begin as traces do, and are no metrics or logs."""
+    length = next((place for place, byte in enumerate(message[1:11], 1) if byte < 0x80), None)
+    if length is None or message[:1] != _FIRST or message[length + 1 : length + 2] not in _INNER:
+        return False
+    return not any(map(partial(_decodes, message), (LogsData, MetricsData)))
+
+
+def _decodes(message: bytes, form: Any) -> bool:
+    try:
+        form.FromString(message)
+    except DecodeError:
+        return False
+    return True
 
 
 def _spans(data: Any, quarantine: Quarantine, offset: int | None) -> Iterator[RawSpan]:

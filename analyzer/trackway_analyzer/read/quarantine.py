@@ -3,6 +3,8 @@
 1. An entry names the file, the byte offset of the first case, the reason and how many there were.
 2. Reasons are few and fixed (`Reason`); `detail` says what was found.
 3. In strict mode the first entry raises `QuarantineError` instead; an empty file loses nothing.
+4. Of what was put aside, `lost` counts what may have held spans or what a span did. A file that is
+   no trace, log records of no span and a missing time (`_HARMLESS`) are no such loss.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 import pyarrow as pa
 
@@ -41,6 +44,17 @@ QUARANTINE_SCHEMA: pa.Schema = pa.schema(
         pa.field("count", pa.int64(), nullable=False),
     ]
 )
+
+
+_HARMLESS: Final = frozenset(
+    {Reason.NOT_A_TRACE, Reason.EMPTY_FILE, Reason.UNJOINED_LOG, Reason.NO_START_TIME}
+)
+
+
+def lost(quarantine: pa.Table) -> int:
+    """Count the things in a table of `QUARANTINE_SCHEMA` that may have held what a run did."""
+    rows = zip(*(quarantine.column(name).to_pylist() for name in ("reason", "count")), strict=True)
+    return sum(count for reason, count in rows if reason not in _HARMLESS)
 
 
 class QuarantineError(ValueError):

@@ -20,7 +20,7 @@ from trackway_analyzer.read.jaeger_json import jaeger_spans, jaeger_traces
 from trackway_analyzer.read.json_documents import MAX_DOCUMENT, Located, document_of, documents
 from trackway_analyzer.read.log_records import LogRecords
 from trackway_analyzer.read.otlp_json import keep_logs, log_groups, resource_groups, spans_of
-from trackway_analyzer.read.otlp_protobuf import protobuf_spans
+from trackway_analyzer.read.otlp_protobuf import begins_a_trace, protobuf_spans
 from trackway_analyzer.read.parquet import ForeignTableError, parquet_tables
 from trackway_analyzer.read.quarantine import Quarantine, Reason, quarantine_table
 from trackway_analyzer.read.source import STDIN, TraceFile
@@ -121,7 +121,11 @@ class _Work:
     def _message(self, offset: int, body: bytes, quarantine: Quarantine) -> Iterator[SpanBatch]:
         spans = protobuf_spans(body, quarantine, offset)
         if spans is None:
-            quarantine.add(Reason.NOT_A_TRACE, "neither JSON nor OTLP protobuf", offset)
+            if begins_a_trace(body):
+                detail = "OTLP protobuf that is damaged or ends in the middle"
+                quarantine.add(Reason.TRUNCATED_FILE, detail, offset)
+            else:
+                quarantine.add(Reason.NOT_A_TRACE, "neither JSON nor OTLP protobuf", offset)
         else:
             yield from self._gathering.add(self._logs.joined(spans), quarantine)
 

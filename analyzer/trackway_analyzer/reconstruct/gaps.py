@@ -5,7 +5,8 @@
 3. `parent_cycle`: spans were their own ancestors; cut above the earliest. Counts cycles.
 4. `duplicate_span_id`: further rows under an id that was seen already. Counts rows.
 5. `clock_skew`: a span started more than 1 ms before its parent. Counts spans.
-6. `unfinished_span`: a step never ended; or spans that are no steps, counted together.
+6. `unfinished_span`: a step never ended; or spans that are no steps, counted together; or a run
+   of our SDK lacks its run span, which is exported when the run ends. Counts run ids.
 7. `truncated_value`: values were cut at a limit. Counts fields.
 8. `dropped_attributes`: the SDK that wrote the span dropped some. Counts attributes.
 9. `content_off`: a tool step has neither arguments nor result, a model step no messages.
@@ -50,6 +51,11 @@ _OFFERED: Final = (
 """Attributes of several dialects that list the tools a model may call."""
 
 
+_OF_RUN_SPAN: Final = rf'"(?:{Trackway.SCHEMA_VERSION}|{Trackway.RUN_LAST_STEP})":'.replace(
+    ".", r"\."
+)
+"""An attribute of run spans alone: of each from its start, or from its end."""
+_NO_RUN_SPAN: Final = "the run span is missing: the run did not end, or its span was lost"
 _MOST: Final = 2**31 - 1
 
 
@@ -71,7 +77,7 @@ class Evidence:
 def gaps_of(evidence: Evidence) -> list[list[GapRow]]:
     """Return the gaps of each run, sorted by name and position."""
     gaps: list[list[GapRow]] = [[] for _ in evidence.spans]
-    for finder in (_structure, _spans, _clock_holes, _step_values, _unobservable):
+    for finder in (_structure, _spans, _run_spans, _clock_holes, _step_values, _unobservable):
         for run, gap in finder(evidence):
             gaps[run].append(gap)
     for rows in gaps:
@@ -123,6 +129,20 @@ def _spans(evidence: Evidence) -> Found:
     cut = pc.list_value_length(columns.array("truncated")).fill_null(0).to_numpy()
     for number, count in _sums(evidence, np.where(columns.is_step, 0, cut)):
         yield number, _gap(GapName.TRUNCATED_VALUE, count)
+
+
+def _run_spans(evidence: Evidence) -> Found:
+    """Runs with an id of ours whose run span is not there: killed, or the span was lost."""
+    columns, run = evidence.columns, evidence.run
+    own = columns.codes("run_id")
+    rows = np.flatnonzero(~columns.is_step & (own != NONE))
+    texts = columns.array("attributes").take(pa.array(rows))
+    marked = pc.match_substring_regex(texts, _OF_RUN_SPAN).fill_null(False)
+    ended = np.unique(own[rows[marked.to_numpy(zero_copy_only=False)]])
+    bare = np.flatnonzero((own != NONE) & (run != NONE) & ~np.isin(own, ended))
+    pairs = np.unique(np.stack((run[bare], own[bare])), axis=1)
+    for number, count in zip(*np.unique(pairs[0], return_counts=True), strict=True):
+        yield int(number), _gap(GapName.UNFINISHED_SPAN, int(count), detail=_NO_RUN_SPAN)
 
 
 def _clock_holes(evidence: Evidence) -> Found:

@@ -1,10 +1,11 @@
 """What a person reads of a check.
 
-1. Rules are grouped by what they protect, safety first; below a rule one line a finding: the run
-   and the sentence.
+1. Rules are grouped by what they protect, safety first; below a rule one line a finding: the run,
+   its task where one is recorded, and the sentence. Rules that nobody wrote are named only where
+   they do not hold.
 2. Runs in which a rule cannot be decided stand apart, under their own heading: they are no pass.
 3. Of each rule at most `PER_RULE` findings are printed, and how many more there are.
-4. The last line is the verdict.
+4. The last line is the verdict, and how much of the source could not be read.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from trackway_analyzer.check import CheckReport, RuleCount, Verdict, finding_row
+from trackway_analyzer.check import CheckReport, RuleCount, Verdict, finding_row, unread_text
 from trackway_analyzer.report.shorten import one_line
 from trackway_analyzer.rules.finding import Layer, Severity, State
 
@@ -37,7 +38,8 @@ def print_report(report: CheckReport, to: Console, *, per_rule: int | None = PER
         _print_group(report, layer.value, State.VIOLATED, broken, to, per_rule)
     undecided = [(i, c) for i, c in numbered if c.insufficient]
     _print_group(report, "insufficient evidence", State.INSUFFICIENT, undecided, to, per_rule)
-    held = [one_line(c.rule) for c in report.counts if not c.violated and not c.insufficient]
+    written = [c for i, c in numbered if i not in report.policy.implied]
+    held = [one_line(c.rule) for c in written if not c.violated and not c.insufficient]
     if held and len(report.batch):
         to.print(Text(f"held in every run: {', '.join(held)}", style="dim"), soft_wrap=True)
     to.print(_verdict(report), soft_wrap=True)
@@ -50,6 +52,7 @@ def report_json(report: CheckReport) -> dict[str, Any]:
         "exit_code": report.exit_code,
         "runs": len(report.batch),
         "runs_kept": report.runs_kept,
+        "unread": report.unread,
         "rules": [
             {
                 "rule": count.rule,
@@ -75,15 +78,25 @@ def _print_group(
     if not rules:
         return
     to.print(Text(title, style="bold"))
+    tasks = _tasks(report)
     for index, count in rules:
         runs = count.violated if state is State.VIOLATED else count.insufficient
         to.print(_rule_line(count, state, runs), soft_wrap=True)
         for finding in islice(report.explained(rule=index, state=state), per_rule):
-            line = Text(f"      {one_line(finding.run_id)}  ", style="dim")
+            task = tasks.get(finding.run_id)
+            named = "" if task is None else f"task {one_line(task)}  "
+            line = Text(f"      {one_line(finding.run_id)}  {named}", style="dim")
             to.print(line.append(one_line(finding.sentence), style="not dim"), soft_wrap=True)
         if per_rule is not None and runs > per_rule:
             to.print(Text(f"      … and {runs - per_rule} more (--all)", style="dim"))
     to.print()
+
+
+def _tasks(report: CheckReport) -> dict[str, str | None]:
+    """Task of each run, where one is recorded."""
+    runs = report.batch.runs
+    columns = (runs.column(name).to_pylist() for name in ("run_id", "task_id"))
+    return dict(zip(*columns, strict=True))
 
 
 def _rule_line(count: RuleCount, state: State, runs: int) -> Text:
@@ -101,10 +114,11 @@ def _verdict(report: CheckReport) -> Text:
     words, style = _VERDICTS[report.verdict]
     broken = sum(count.violated for count in report.counts)
     undecided = sum(count.insufficient for count in report.counts)
+    unread = f"; {unread_text(report.unread)}" if report.unread else ""
     line = Text(words, style=style)
     return line.append(
         f"  {_runs(len(report.batch))}, {report.runs_kept:,} without a finding; "
-        f"{broken:,} violated, {undecided:,} undecided",
+        f"{broken:,} violated, {undecided:,} undecided{unread}",
         style="default not bold",
     )
 

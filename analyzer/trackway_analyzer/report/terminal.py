@@ -45,9 +45,16 @@ _STYLES: Final = {
 }
 
 
+class _Console(Console):
+    """A console that lets its program say how a closed pipe ends it: rich itself exits with 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise  # noqa: PLE0704 - rich calls this while it handles the BrokenPipeError
+
+
 def console(file: IO[str] | None = None, *, stderr: bool = False) -> Console:
     """Return a console for standard output, standard error or a file."""
-    found = Console(file=file, stderr=stderr, highlight=False, markup=False, emoji=False)
+    found = _Console(file=file, stderr=stderr, highlight=False, markup=False, emoji=False)
     if not found.is_terminal and "COLUMNS" not in os.environ:
         found.width = PLAIN_WIDTH
     return found
@@ -152,6 +159,9 @@ def _frame(
         frame.add_row("gaps" if number == 0 else "", Text(gap, style=_STYLES[Tone.DOUBTFUL]))
     if not view.gaps:
         frame.add_row("gaps", Text("none", style="dim"))
+    if view.joined:
+        words = f"calls joined to the model's requests by name and arguments: {view.joined}"
+        frame.add_row("", Text(words, style="dim"))
     return frame
 
 

@@ -6,6 +6,9 @@ import pytest
 
 from analyzer.span_builder import Recording, call, gaps, outline
 
+RUN_SPAN = {"trackway.schema.version": "1"}
+"""What our SDK writes on a run span and on no other."""
+
 
 def test_a_whole_record_has_no_gap():
     record = Recording()
@@ -33,9 +36,9 @@ def test_no_root_at_all():
 def test_a_run_below_a_span_of_another_run_has_a_root():
     record = Recording()
     server = record.wrapper()
-    agent = record.agent("support", server, run_id="r1")
+    agent = record.agent("support", server, run_id="r1", attributes=RUN_SPAN)
     record.tool("a", {}, "done", agent, run_id="r1")
-    other = record.agent("support", server, run_id="r2")
+    other = record.agent("support", server, run_id="r2", attributes=RUN_SPAN)
     record.tool("b", {}, "done", other, run_id="r2")
     assert [gaps(run) for run in record.runs()] == [{}, {}]
 
@@ -155,8 +158,48 @@ def test_a_clock_without_holes_is_whole():
 
 
 def test_a_lost_run_span_leaves_the_holes_below_the_highest_step():
-    (gap,) = native(1, 4).run().gaps
-    assert (gap.count, gap.detail) == (2, "2-3")
+    hole, unfinished = native(1, 4).run().gaps
+    assert (hole.count, hole.detail) == (2, "2-3")
+    assert unfinished.name == "unfinished_span"
+
+
+def test_a_run_of_ours_without_its_run_span_is_not_finished():
+    record = Recording(run_id="r1")
+    record.tool("lookup", {}, "done", "never exported", step_index=1)
+    gap = next(gap for gap in record.run().gaps if gap.name == "unfinished_span")
+    assert (gap.position, gap.count, gap.detail) == (
+        None,
+        1,
+        "the run span is missing: the run did not end, or its span was lost",
+    )
+
+
+def test_a_run_span_inside_a_value_is_none():
+    record = Recording(run_id="r1")
+    quoted = {"gen_ai.prompt": '{"trackway.schema.version":"1"}'}
+    record.tool("lookup", {}, "done", record.wrapper(attributes=quoted))
+    assert gaps(record.run()) == {"unfinished_span": 1}
+
+
+def test_a_step_is_no_run_span():
+    record = Recording(run_id="r1")
+    record.tool("lookup", {}, "done", record.wrapper(), attributes=RUN_SPAN)
+    assert gaps(record.run()) == {"unfinished_span": 1}
+
+
+def test_spans_without_a_run_id_need_no_run_span():
+    record = Recording()
+    record.tool("lookup", {}, "done", record.agent("support"))
+    assert record.run().gaps == ()
+
+
+def test_of_runs_joined_to_a_conversation_those_without_a_run_span_are_counted():
+    record = Recording(session_id="s1")
+    for number in (1, 2, 3):
+        own = {"run_id": f"r{number}"}
+        marks = RUN_SPAN if number == 2 else {}
+        record.tool("step", {}, "done", record.span("workflow", attributes=marks, **own), **own)
+    assert gaps(record.run(by="session")) == {"unfinished_span": 2}
 
 
 def test_a_run_that_lost_all_of_its_steps():
