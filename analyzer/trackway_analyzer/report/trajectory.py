@@ -4,7 +4,8 @@
 2. `∥` marks steps without an order among them: one model turn asked for them together.
 3. A model turn says what it answered and what it asked for.
 4. A mark is printed only where something is not plain: failed, never executed, not requested,
-   read from the messages, matched without a call id, a later attempt, cut or missing values.
+   read from the messages, a later attempt, cut or missing values. How many calls were joined to
+   their requests without a call id is said once, at the end.
 5. What the run was asked, what it said last, the outcome and every gap stand around the steps.
    Missing evidence is said, never left out.
 6. Terminal, notebook and plain text print this one view; none of them decides anything.
@@ -76,6 +77,8 @@ class TrajectoryView:
     said: str | None
     outcome: Mark
     gaps: tuple[str, ...]
+    joined: int
+    """Calls that were joined to their requests without a call id."""
 
 
 def trajectory_view(trajectory: Trajectory) -> TrajectoryView:
@@ -93,6 +96,7 @@ def trajectory_view(trajectory: Trajectory) -> TrajectoryView:
         said=_line(trajectory.final_text),
         outcome=outcome_mark(trajectory.outcome),
         gaps=tuple(gap_text(gap) for gap in trajectory.gaps),
+        joined=sum(step.id_inferred is True for step in trajectory.steps),
     )
 
 
@@ -205,8 +209,6 @@ def _marks(step: Step) -> Iterator[Mark]:
         yield Mark("ran without a request", Tone.DOUBTFUL)
     if step.synthesised and step.executed:
         yield Mark("no span, read from the messages", Tone.QUIET)
-    if step.id_inferred:
-        yield Mark("matched without a call id", Tone.QUIET)
     if step.retry_of is not None:
         attempt = f"attempt {step.attempt}" if step.attempt else "a later attempt"
         yield Mark(f"{attempt} of step {step.retry_of + 1}", Tone.DOUBTFUL)

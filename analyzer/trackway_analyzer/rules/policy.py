@@ -50,9 +50,10 @@ class Policy:
         self._tool_lines = tool_lines or {}
         self._lines = dict(zip(map(id, rules), lines, strict=False))
         self._file = file
-        self.rules: tuple[Rule, ...] = tuple(
-            r for rule in rules for r in (rule, *rule.companions())
-        )
+        everything = [(r, r is rule) for rule in rules for r in (rule, *rule.companions())]
+        self.rules: tuple[Rule, ...] = tuple(rule for rule, _ in everything)
+        self.implied = frozenset(i for i, (_, written) in enumerate(everything) if not written)
+        """Numbers of the rules that nobody wrote: another rule brought them along."""
         self.tools: Tools = self._merged(rules, tools or {})
         self._refuse_contradictions(rules)
 

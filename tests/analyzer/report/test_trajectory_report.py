@@ -140,15 +140,16 @@ def test_retries_requests_and_cut_values_are_marked() -> None:
             "truncated": [None, None, ["result"]],
         }
     )
-    assert str(run).splitlines()[3:10] == [
+    lines = str(run).splitlines()
+    assert lines[3:9] == [
         "    1    pay  → 1",
         "    2    pay  → 1",
-        "           · matched without a call id",
         "           ! attempt 2 of step 1",
         "    3    pay  → 1",
         "           ! ran without a request",
         "           ! cut when recorded: result",
     ]
+    assert lines[-1].strip() == "calls joined to the model's requests by name and arguments: 1"
 
 
 def test_long_values_stay_on_one_line() -> None:
