@@ -1,9 +1,11 @@
 """Did a tool call do what it was asked to? Yes, no, or the record does not say.
 
 The call did not happen if it raised, or if its result says so: a non-empty `error`, `isError` true,
-`ok` or `success` false, `status` one of `FAILED`, or a text that opens like an error message. A
-`status` of `PENDING` and a result that was not recorded leave it open. Everything else happened.
-A lookup's `status` is that of the thing it found; only `error` there speaks of the call.
+`ok` or `success` false, `status` one of `FAILED`, or a text that opens like an error message
+(`Failed: card declined`). A `status` of `PENDING`, a bare false, and a result that was not recorded
+or was redacted leave it open. Everything else happened; a list is not looked into.
+A lookup's `status` is that of the thing it found, and false is its answer; only `error` there
+speaks of the call.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from trackway.schema import REDACTION_MARKER
 from trackway_analyzer.model import JsonValue, NotRecorded
 
 FAILED: Final = frozenset(
@@ -31,7 +34,8 @@ PENDING: Final = frozenset(["pending", "processing", "queued"])
 
 _ERROR_TEXT: Final = re.compile(
     r"\s*(?:traceback \(most recent call last\)|an error occurred\b|"
-    r"(?:[\w.]*(?:error|exception))\s*(?::|\(|$)|error\s+\w+ing\b|failed to\b)",
+    r"(?:[\w.]*(?:error|exception))\s*(?::|\(|$)|error\s+\w+ing\b|failed to\b|"
+    r"(?:error|failed|failure)\s*(?::|\s[-–—]\s))",
     re.IGNORECASE,
 )
 
@@ -43,21 +47,36 @@ def happened(result: JsonValue | NotRecorded, *, raised: bool, lookup: bool = Fa
     if isinstance(result, NotRecorded):
         return None
     if isinstance(result, str):
+        if REDACTION_MARKER.fullmatch(result.strip()):
+            return None
         return not _ERROR_TEXT.match(result)
     if isinstance(result, Mapping):
         return _says(result, lookup=lookup)
-    return True
+    return None if result is False and not lookup else True
+
+
+def refusing(result: Mapping[str, JsonValue], *, lookup: bool = False) -> str | None:
+    """Return the member by which a result says that the call took no effect; None: none does."""
+    if result.get("error"):
+        return "error"
+    if result.get("isError") is True:
+        return "isError"
+    denied = next((key for key in ("ok", "success") if result.get(key) is False), None)
+    if denied is not None:
+        return denied
+    failing = {"error"} if lookup else FAILED
+    return "status" if _status(result) in failing else None
 
 
 def _says(result: Mapping[str, JsonValue], *, lookup: bool) -> bool | None:
-    if result.get("error") or result.get("isError") is True:
+    if refusing(result, lookup=lookup) is not None:
         return False
-    if result.get("ok") is False or result.get("success") is False:
-        return False
+    word = _status(result)
+    if lookup or word is None:
+        return True
+    return None if word in PENDING or REDACTION_MARKER.search(word) else True
+
+
+def _status(result: Mapping[str, JsonValue]) -> str | None:
     status = result.get("status")
-    word = status.strip().lower() if isinstance(status, str) else None
-    if lookup:
-        return word != "error"
-    if word in FAILED:
-        return False
-    return None if word in PENDING else True
+    return status.strip().lower() if isinstance(status, str) else None

@@ -67,6 +67,21 @@ def _parsed_slowly(text: str) -> JsonValue:
         return text
 
 
+def unwrapped(text: str) -> str:
+    """Return the JSON object or list that a JSON string holds, canonical; else the text as it is.
+
+    Tools that return `json.dumps(...)` are recorded so. Once only; other texts stay.
+    """
+    outer = parsed(text)
+    inner = parsed(outer) if isinstance(outer, str) and outer != text else None
+    if not isinstance(inner, dict | list):
+        return text
+    try:
+        return canonical(inner)
+    except UnencodableError:
+        return text
+
+
 def is_cut(text: str) -> bool:
     """Tell whether a text begins like a JSON object or list and stops before its end."""
     return text.startswith(('{"', '[{"', '["')) and text.rstrip()[-1:] not in ("}", "]")

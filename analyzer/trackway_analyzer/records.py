@@ -7,7 +7,8 @@
 3. Beside the five keys a record may say `kind`, `ok`, `error` (the call raised), `group` (records
    with the same group were asked for by one model turn), `operation_id`, `entity_refs`, `attempt`,
    `span_id` and `call_id`. Other keys are ignored, unless they look like a key that is missing.
-4. Whether a call took effect is decided by `happened`, unless the record says `ok`.
+4. Arguments and results that are a JSON text of an object or list are read as that, once.
+5. Whether a call took effect is decided by `happened`, unless the record says `ok`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any, Final
 from trackway.schema import Operation, StepKind
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.happened import happened
-from trackway_analyzer.json_text import canonical
+from trackway_analyzer.json_text import canonical, parsed, unwrapped
 from trackway_analyzer.model import NOT_RECORDED, Trajectory
 from trackway_analyzer.tables import RUN_SCHEMA, STEP_SCHEMA, table_of
 
@@ -133,7 +134,7 @@ def _groups(records: Records) -> list[int]:
 def _row(record: Record, ordinal: int, position: int, group: int) -> dict[str, object]:
     error = record.get("error")
     row: dict[str, object] = {name: record.get(name) for name in _COPIED}
-    row |= {name: canonical(record[name]) for name in _VALUES if name in record}
+    row |= {name: unwrapped(canonical(record[name])) for name in _VALUES if name in record}
     return row | {
         "run": ordinal,
         "position": position,
@@ -143,18 +144,19 @@ def _row(record: Record, ordinal: int, position: int, group: int) -> dict[str, o
         "executed": True,
         "synthesised": False,
         "id_inferred": False,
-        "ok": _ok(record, raised=bool(error)),
+        "ok": _ok(record, row.get("result"), raised=bool(error)),
         "step_index": _index(record.get("step")),
         "error_type": str(error) if error else None,
         "start": _time(record.get("timestamp")),
     }
 
 
-def _ok(record: Record, *, raised: bool) -> bool | None:
+def _ok(record: Record, result: object, *, raised: bool) -> bool | None:
     if "ok" in record:
         return record["ok"]  # type: ignore[no-any-return]
     lookup = record.get("kind") == StepKind.LOOKUP
-    return happened(record.get("result", NOT_RECORDED), raised=raised, lookup=lookup)
+    value = parsed(result) if isinstance(result, str) else NOT_RECORDED
+    return happened(value, raised=raised, lookup=lookup)
 
 
 def _index(step: object) -> int | None:

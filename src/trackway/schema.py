@@ -14,12 +14,21 @@ This module imports nothing outside the standard library, so that both packages 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
 SCHEMA_VERSION: Final = "1"
 SCOPE_NAME: Final = "trackway"
+
+REDACTION_MARKER: Final = re.compile(r"\[redacted:([^\[\]\s]+)\]")
+"""Stands where a secret was; the group is its kind. Nothing is known of the value behind it."""
+
+
+def redaction_marker(kind: str) -> str:
+    """Return the marker for a secret of this kind: `[redacted:card]`."""
+    return f"[redacted:{kind}]"
 
 
 class Operation(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -42,6 +43,14 @@ def test_records_become_executed_tool_steps_in_list_order() -> None:
         "refund A1",
         "done",
     )
+
+
+def test_a_result_that_is_a_json_text_is_read_as_that_once() -> None:
+    texts = (json.dumps({"status": "failed"}), json.dumps(json.dumps({"a": 1})), "plain")
+    failed, twice, plain = trajectory_of([{"tool": "a", "result": text} for text in texts])
+
+    assert (failed.result, failed.ok) == ({"status": "failed"}, False)
+    assert (twice.result, plain.result) == (texts[1], "plain")
 
 
 def test_an_absent_result_is_not_recorded_and_a_null_result_is_null() -> None:

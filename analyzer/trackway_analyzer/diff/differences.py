@@ -15,7 +15,7 @@ from trackway_analyzer.diff.calls import Call
 from trackway_analyzer.diff.order import Move
 from trackway_analyzer.diff.result import Difference
 from trackway_analyzer.diff.severity import Level, LevelsOf, What
-from trackway_analyzer.diff.values import Change, changes
+from trackway_analyzer.diff.values import Change, changes, is_hidden, path_text
 from trackway_analyzer.diff.volatile import Renaming, argument_changes, shape
 from trackway_analyzer.model import NotRecorded, Trajectory
 
@@ -126,19 +126,21 @@ def _reordered(comparison: Comparison, move: Move) -> Difference:
 
 def _argument_differences(comparison: Comparison, pair: Pair) -> Iterator[Difference]:
     unknown = _why_unknown(pair)
-    if unknown is not None:
+    redacted = _hidden_arguments(pair) if unknown is None else None
+    if unknown is not None or redacted is not None:
         grave = pair.reference.kind == StepKind.MUTATE
         yield Difference(
             what=What.ARGUMENT,
             tool=pair.candidate.tool,
             level=Level.FAIL if grave else Level.WARNING,
-            sentence=sentences.not_comparable(pair, unknown),
+            sentence=sentences.not_comparable(pair, unknown or redacted or ""),
             decided=False,
             reference_step=pair.reference.number,
             candidate_step=pair.candidate.number,
         )
-        return
-    for change in argument_changes(pair, comparison.names):
+    for change in argument_changes(pair, comparison.names) if unknown is None else ():
+        if is_hidden(change.reference) or is_hidden(change.candidate):
+            continue
         level = comparison.severity.level(What.ARGUMENT, pair.reference, change, pair.candidate)
         sentence = sentences.drift(pair, change, comparison.reference.calls)
         yield _value_difference(What.ARGUMENT, pair, change, level, sentence)
@@ -151,6 +153,20 @@ def _why_unknown(pair: Pair) -> str | None:
         return f"not recorded in the {' and the '.join(silent)}"
     cut = [name for name, call in sides if "arguments" in call.step.truncated]
     return f"cut in the {' and the '.join(cut)}" if cut else None
+
+
+def _hidden_arguments(pair: Pair) -> str | None:
+    """Where values of either call that are compared are hidden; None: nowhere."""
+    masked = pair.reference.masked | pair.candidate.masked
+    hidden = sorted(
+        {
+            path_text(at)
+            for call in (pair.reference, pair.candidate)
+            for at, (_, value) in call.argument_leaves or ()
+            if at not in masked and is_hidden(value)
+        }
+    )
+    return f"{', '.join(hidden)} redacted or cut" if hidden else None
 
 
 def _effect_differences(comparison: Comparison, pair: Pair) -> Iterator[Difference]:
@@ -180,6 +196,7 @@ def _both_answered(pair: Pair) -> bool:
 def _result_differences(comparison: Comparison, pair: Pair) -> Iterator[Difference]:
     for change in _result_changes(pair):
         same = comparison.names.same(change.reference, change.candidate)
+        same = same or is_hidden(change.reference) or is_hidden(change.candidate)
         if not same and shape(change) is None:
             level = comparison.severity.level(What.RESULT, pair.reference)
             sentence = sentences.result_drift(pair, change)

@@ -6,6 +6,8 @@
 3. An identifier is a text or integer under a name such as `id`, `order_id` or `email`, or a text
    that is one word with a digit or an `@` in it. Numbers inside texts count as numbers. Dates and
    times tie no steps together: they are everywhere.
+4. A value with a marker in it (`[redacted:card]`, `…[truncated 9 chars]`) is hidden: whether it is
+   the same as another, equal markers too, nobody knows.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.rules.values import ABSENT, Absent, member_path
+from trackway_analyzer.rules.values import ABSENT, Absent, is_cut, is_redacted, member_path
 
 Location: TypeAlias = tuple[str | int, ...]
 """Keys and indexes from the root of a JSON value."""
@@ -120,6 +122,11 @@ def _leaf(value: JsonValue) -> Leaf:
     if isinstance(value, str):
         return "text", value
     return ("null", None) if value is None else (type(value).__name__, None)
+
+
+def is_hidden(value: JsonValue | Absent) -> bool:
+    """Whether a marker of a redaction or of a cut stands for a part of the value."""
+    return value is not ABSENT and (is_redacted(value) or is_cut(value))
 
 
 def is_amount(value: JsonValue | Absent) -> bool:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway.schema import STEP_OPERATIONS, Operation
+from trackway_analyzer.json_text import unwrapped
 from trackway_analyzer.tables import SPAN_SCHEMA
 
 Ints = npt.NDArray[np.int64]
@@ -34,8 +35,16 @@ OTHER: Final = OPERATIONS.index(Operation.OTHER)
 STEP_CODES: Final = tuple(OPERATIONS.index(operation) for operation in sorted(STEP_OPERATIONS))
 
 
+_VALUES: Final = frozenset({"arguments", "result"})
+_WRAPPED: Final = r'^\s*"(?:\\[nrt]|\s)*[{\[]'
+
+
 class SpanColumns:
-    """A span table of distinct spans. Rows are numbered from 0."""
+    """A span table of distinct spans. Rows are numbered from 0.
+
+    Arguments and results that are a JSON string with an object or a list in it are read as that:
+    here, so that everything after it sees the same value.
+    """
 
     def __init__(self, table: pa.Table) -> None:
         if not table.schema.equals(SPAN_SCHEMA):
@@ -53,7 +62,8 @@ class SpanColumns:
         if name not in self._arrays:
             column = self.table.column(name)
             one = column.num_chunks == 1
-            self._arrays[name] = column.chunk(0) if one else column.combine_chunks()
+            array = column.chunk(0) if one else column.combine_chunks()
+            self._arrays[name] = _unwrapped(array) if name in _VALUES else array
         return self._arrays[name]
 
     def values(self, name: str, rows: Iterable[int] | Ints | None = None) -> list[Any]:
@@ -153,6 +163,14 @@ class SpanColumns:
 def paired(one: Ints, other: Ints) -> Ints:
     """Return one number for each pair of numbers from -1 up."""
     return (one + 1) * (int(other.max(initial=NONE)) + 2) + other + 1
+
+
+def _unwrapped(texts: pa.Array) -> pa.Array:
+    wrapped = pc.match_substring_regex(texts, _WRAPPED).fill_null(False)
+    if not pc.any(wrapped).as_py():
+        return texts
+    values = [unwrapped(text) for text in texts.filter(wrapped).to_pylist()]
+    return pc.replace_with_mask(texts, wrapped, pa.array(values, pa.string()))
 
 
 def _filled(column: pa.Array, missing: int) -> Ints:

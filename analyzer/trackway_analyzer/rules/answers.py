@@ -25,13 +25,14 @@ from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.claim_language import agrees, as_number, compiled_pattern
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.gaps import REDACTED_GAP
 from trackway_analyzer.rules.identifiers import words
 from trackway_analyzer.rules.rule import RunRule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import at_step, hidden_value
 from trackway_analyzer.rules.source_path import source_path
 from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.told import Text, hidden_input, told
-from trackway_analyzer.rules.values import is_cut, reader, shown
+from trackway_analyzer.rules.values import is_cut, is_redacted, reader, shown
 
 _UNITS: Final = {
     "$": "usd",
@@ -127,6 +128,8 @@ class Answer(RunRule):
 
     def _wrongs(self, evidence: Evidence, run: int, text: str) -> Iterator[Wrong | Hidden]:
         cut = Hidden(GapName.TRUNCATED_VALUE) if is_cut(text) else None
+        if cut is None and is_redacted(text):
+            cut = Hidden(REDACTED_GAP)
         for fact in self.facts:
             if not _states(text, fact):
                 yield cut or Wrong(f"the final text does not say {shown(fact)}", fact)
@@ -159,8 +162,9 @@ class Answer(RunRule):
                 yield result
                 continue
             values = reader(path)(result.value)
-            if not values and result.cut:
-                yield result.cut
+            hidden = result.hides(*values) if values else result.cut
+            if hidden is not None:
+                yield hidden
             elif not any(agrees(said, value) for value in values):
                 value = values[0] if values else None
                 place = at_step(evidence, rows[-1])

@@ -116,7 +116,7 @@ class Approved(ToolRule):
             elif any(frozen(value) in keys for _, _, value in members(source.value)):
                 return True
             else:
-                hidden = hidden or source.cut
+                hidden = hidden or source.cut or source.hides(source.value)
         return hidden or False
 
     def say(self, evidence: Evidence, result: Result) -> Said:

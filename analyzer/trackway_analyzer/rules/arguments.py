@@ -39,7 +39,6 @@ from trackway_analyzer.rules.scope import StepScope
 from trackway_analyzer.rules.sentences import because, cannot_judge, step
 from trackway_analyzer.rules.terms import Hidden, Source
 from trackway_analyzer.rules.values import (
-    is_cut,
     is_number,
     reader,
     same,
@@ -206,9 +205,11 @@ class Arguments(ToolRule):
             yield self._fulfils(evidence, row, self._where)
 
     def _valid(self, validator: Draft202012Validator, source: Source) -> Verdict:
-        error = best_match(validator.iter_errors(source.value))
+        errors = validator.iter_errors(source.value)
+        seen = (e for e in errors if not (isinstance(e.instance, str) and source.hides(e.instance)))
+        error = best_match(seen)
         if error is None:
-            return None
+            return source.redacted
         if source.cut is not None:
             return source.cut
         path = error.json_path.removeprefix("$").removeprefix(".") or "the arguments"
@@ -292,8 +293,9 @@ class _Wanted:
         if not values:
             yield source.cut or Mismatch(f"{path} absent, expected {self.text}", self.value)
         for value in values:
-            if source.cut is not None and is_cut(value):
-                yield source.cut
+            hidden = source.hides(value)
+            if hidden is not None:
+                yield hidden
             elif not self.fits(value):
                 yield Mismatch(f"{path} {self._beside(value)}", self.value, value)
 

@@ -125,7 +125,8 @@ class Count(ToolRule):
         source = evidence.arguments(row)
         if isinstance(source, Hidden):
             return source
-        return [frozen(value) for value in reader(self.per)(source.value)]
+        values = reader(self.per)(source.value)
+        return source.hides(*values) or [frozen(value) for value in values]
 
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
@@ -179,8 +180,9 @@ class NoLoops(RunRule):
         blind = next((row for row, text in zip(rows, asked, strict=True) if text[1] is None), None)
         if blind is not None and len(rows) >= min(n for n in self._limits if n):
             source = evidence.arguments(blind)
-            if isinstance(source, Hidden) and self._repeats_a_tool(rows, evidence):
-                return insufficient(run, source.gap, at=evidence.position(blind))
+            hidden = source if isinstance(source, Hidden) else source.redacted
+            if hidden is not None and self._repeats_a_tool(rows, evidence):
+                return insufficient(run, hidden.gap, at=evidence.position(blind))
         return may_hide_a_call(evidence, run)
 
     @property

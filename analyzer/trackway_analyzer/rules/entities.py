@@ -53,7 +53,9 @@ def established(evidence: Evidence, row: int) -> Established:
         return Established(refs, frozenset(refs), None if refs else source)
     path = evidence.spec(evidence.tool[row]).entity.result or DEFAULT_KEY
     values = [value for value in spread(reader(path)(source.value)) if value is not None]
-    return Established(tuple(values), frozenset(map(frozen, values)), source.cut)
+    return Established(
+        tuple(values), frozenset(map(frozen, values)), source.cut or source.hides(*values)
+    )
 
 
 def spread(values: list[JsonValue]) -> Iterator[JsonValue]:
@@ -68,7 +70,8 @@ def subjects(evidence: Evidence, row: int, argument: str) -> list[JsonValue] | H
     """Values that a call names in an argument; empty: it names none."""
     source = evidence.arguments(row)
     if isinstance(source, Source):
-        return reader(argument)(source.value) or source.cut or []
+        values = reader(argument)(source.value)
+        return source.hides(*values) or values or source.cut or []
     refs = [ref.partition(":")[2] for ref in evidence.entity_refs[row]]
     return refs or source
 

@@ -9,6 +9,7 @@ A gap makes a rule insufficient only if closing it could change the answer:
    position steps anywhere.
 3. A value is hidden by `content_off`, `unparsable_arguments` and `truncated_value` at the step that
    it is read from. What a truncated value still shows stands; what it does not show is hidden.
+   A value with the marker of a redaction in it is hidden.
 4. The order of two steps is hidden by `clock_skew` where neither step index nor model turn orders
    them.
 5. Two calls of one model turn (one group) are unordered: neither is earlier.
@@ -30,11 +31,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trackway.schema import GapName, Operation, Trackway
+from trackway.schema import REDACTION_MARKER, GapName, Operation, Trackway
 from trackway_analyzer.batch import Ints, RunBatch
 from trackway_analyzer.happened import happened
 from trackway_analyzer.rules.columns import Codes, Flags, is_null, listed
-from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, WithGaps
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP, WithGaps
 from trackway_analyzer.rules.terms import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY, Tools, ToolSpec
 
@@ -131,8 +132,9 @@ class Evidence(WithGaps):
         if isinstance(source, Hidden) or not isinstance(source.value, dict):
             return None
         for name in OPERATION_ARGUMENTS:
-            if source.value.get(name) is not None:
-                return str(source.value[name])
+            key = source.value.get(name)
+            if key is not None and source.hides(key) is None:
+                return str(key)
         return None
 
     @cached_property
@@ -350,12 +352,18 @@ class Evidence(WithGaps):
         return self._value(row, "result", self._results[row])
 
     def asked(self, row: int) -> tuple[str | None, str | None]:
-        """Tool and recorded arguments of a call: equal for equal questions."""
-        return self.tool[row], self._arguments[row]
+        """Tool and recorded arguments of a call: equal for equal questions; redacted: None."""
+        text = self._arguments[row]
+        seen = text is not None and REDACTION_MARKER.search(text) is None
+        return self.tool[row], text if seen else None
 
     def got(self, row: int) -> tuple[str | None, str | None]:
         """Tool and recorded result of a call."""
         return self.tool[row], self._results[row]
+
+    def arguments_text(self, row: int) -> str | None:
+        """Arguments of a call as recorded; None: they were not."""
+        return self._arguments[row]
 
     def result_text(self, row: int) -> str | None:
         """Result of a call as recorded; None: it was not."""
@@ -367,7 +375,9 @@ class Evidence(WithGaps):
         value = self._decoded(text)
         if name == "arguments" and isinstance(value, str) and value == text:
             return Hidden(GapName.UNPARSABLE_ARGUMENTS, self.position(row))
-        return Source(value, None, self._cut(row, name))
+        redacted = REDACTION_MARKER.search(text) is not None
+        hidden = Hidden(REDACTED_GAP, self.position(row)) if redacted else None
+        return Source(value, None, self._cut(row, name), hidden)
 
     def _why_hidden(self, row: int) -> Hidden:
         position = self.position(row)

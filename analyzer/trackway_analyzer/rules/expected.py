@@ -124,7 +124,7 @@ def _fitting(evidence: Evidence, row: int, expected: ExpectedCall, how: How) -> 
     if isinstance(expected.arguments, NotRecorded):
         return True if expected.known else None
     source = evidence.arguments(row)
-    if isinstance(source, Hidden) or source.cut is not None:
+    if isinstance(source, Hidden) or source.cut is not None or source.redacted is not None:
         return None
     return matches(source.value, expected.arguments, how)
 

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -210,7 +210,7 @@ def _read(term: Term, scope: Scope) -> Read:
         return Read(term.text, NoSource(term.name))
     if isinstance(value, (Absent, Hidden)):
         return Read(term.text, value)
-    return _read_at(term, Source(value, None, own.cut))
+    return _read_at(term, replace(own, value=value))
 
 
 def _read_at(term: Path | Name, source: Source | Hidden | NoSource) -> Read:

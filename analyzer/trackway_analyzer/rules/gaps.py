@@ -23,6 +23,9 @@ ABSENCE: Final = frozenset(
 NOT_RECORDED_GAP: Final = "not_recorded"
 """Name for a value that is not there although no gap says why."""
 
+REDACTED_GAP: Final = "redacted"
+"""Name for a value that was taken out as a secret: a marker stands for it."""
+
 
 @dataclass(frozen=True)
 class WithGaps:

@@ -4,7 +4,7 @@
    earlier successful result of a tool (`lookup_order.id`), anywhere in such a result
    (`lookup_order`), among the ids that lookups of an entity type returned (`order`), or in the
    user's input (`input`). Without a source, anywhere in any earlier successful result or the
-   user's input.
+   user's input. Where anywhere will do, a result that is a plain text holds the words in it.
 2. A list is grounded if it stands there itself or each of its elements does.
 3. With a `relation`, the value need not stand anywhere: the relation must hold (`amount <=
    lookup_order.total`).
@@ -43,7 +43,7 @@ from trackway_analyzer.rules.sentences import at_step, because, cannot_judge, st
 from trackway_analyzer.rules.source_path import source_path
 from trackway_analyzer.rules.surely import plain_keys, surely_from, surely_grounded
 from trackway_analyzer.rules.terms import Hidden
-from trackway_analyzer.rules.told import hidden_input, told
+from trackway_analyzer.rules.told import Text, hidden_input, told
 from trackway_analyzer.rules.tools import MUTATE, NOTIFY
 from trackway_analyzer.rules.values import is_number, likeness, members, reader, same, shown
 
@@ -275,6 +275,9 @@ def _offers(evidence: Evidence, call: int, source: str | None, value: JsonValue)
         return True
     result = evidence.result(call)
     if not isinstance(result, Hidden):
-        return result.cut or False
+        text = result.value
+        if isinstance(text, str) and text in offered and Text(text, "tool").holds(value):
+            return True
+        return result.cut or result.hides(*offered) or False
     refs = established(evidence, call)  # survive where content is off
     return result if not refs.values else refs.has(value) or refs.has(str(value))

@@ -159,7 +159,7 @@ class MatchedRun:
         if unsure:
             row = min(unsure)
             source = evidence.arguments(row)
-            gap = source.cut if isinstance(source, Source) else source
+            gap = (source.cut or source.redacted) if isinstance(source, Source) else source
             name = NOT_RECORDED_GAP if gap is None else gap.gap
             return insufficient(self.run, name, evidence.position(row))
         matters = self.answer.missing and question.missing == UNKNOWN
@@ -218,7 +218,8 @@ class MatchedRun:
 def _same_arguments(left: Source | Hidden, right: Source | Hidden) -> bool:
     if isinstance(left, Hidden) or isinstance(right, Hidden):
         return False
-    return same(left.value, right.value)
+    hidden = left.hides(left.value) or right.hides(right.value)
+    return hidden is None and same(left.value, right.value)
 
 
 def _call_text(call: ExpectedCall) -> str:

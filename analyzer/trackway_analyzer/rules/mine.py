@@ -205,7 +205,9 @@ class _Runs:
             waiting.append(row)
             source = self.evidence.arguments(row)
             if isinstance(source, Source) and isinstance(source.value, dict):
-                yield from ((row, name, value, seen) for name, value in source.value.items())
+                for name, value in source.value.items():
+                    if source.hides(value) is None:
+                        yield row, name, value, seen
 
     def _add_results(self, rows: list[int], seen: _Seen) -> None:
         for row in rows:

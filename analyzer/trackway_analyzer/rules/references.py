@@ -8,7 +8,9 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+import pyarrow.compute as pc
 
+from trackway.schema import REDACTION_MARKER
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import NOT_RECORDED
 from trackway_analyzer.rules.evidence import Evidence
@@ -56,7 +58,11 @@ class References:
         found: dict[int, list[ExpectedCall]] = {}
         for row in evidence.calls(ordinal):
             source = evidence.arguments(row)
-            whole = source if isinstance(source, Source) and source.cut is None else None
+            whole = (
+                source
+                if isinstance(source, Source) and not (source.cut or source.redacted)
+                else None
+            )
             value = NOT_RECORDED if whole is None else whole.value
             known = whole is not None
             call = ExpectedCall(evidence.tool[row] or "", value, evidence.ok[row], known=known)
@@ -93,6 +99,10 @@ class CallTexts:
         clear = np.asarray([ok is True for ok in evidence.ok], dtype=bool)
         clear &= steps.column("arguments").combine_chunks().is_valid().to_numpy(False)
         clear &= ~steps.column("truncated").combine_chunks().is_valid().to_numpy(False)
+        marked = pc.match_substring_regex(
+            steps.column("arguments").combine_chunks(), REDACTION_MARKER.pattern
+        )
+        clear &= ~marked.fill_null(False).to_numpy(False)
         alone = np.ones(len(run), dtype=bool)
         alone[1:] = (group[1:] != group[:-1]) | (run[1:] != run[:-1])
         plain = np.asarray([bool(calls) for calls in rows], dtype=bool)

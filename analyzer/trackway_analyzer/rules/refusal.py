@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trackway_analyzer.happened import refusing
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import Expression
@@ -32,7 +33,5 @@ def _refusal(result: JsonValue) -> str:
         return f": it answered {shown(result)}"
     if not isinstance(result, dict):
         return ""
-    for key in ("error", "isError", "ok", "success", "status"):
-        if key in result and (key != "error" or result[key]):
-            return f": {key} {shown(result[key])}"
-    return ""
+    key = refusing(result) or "status"
+    return f": {key} {shown(result[key])}" if key in result else ""

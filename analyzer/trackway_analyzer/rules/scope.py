@@ -8,7 +8,7 @@ never read, and one that established the step's entity goes before one that did 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.entities import established, spread, subjects
@@ -110,4 +110,4 @@ class StepScope:
 
 def _from(evidence: Evidence, row: int) -> Source | Hidden:
     result = evidence.result(row)
-    return result if isinstance(result, Hidden) else Source(result.value, row, result.cut)
+    return result if isinstance(result, Hidden) else replace(result, row=row)

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -19,7 +18,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from trackway.capture.redact import DEFAULT_REDACTOR
-from trackway.schema import Operation
+from trackway.schema import REDACTION_MARKER, Operation
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
@@ -29,7 +28,6 @@ from trackway_analyzer.rules.sentences import cannot_judge, step
 from trackway_analyzer.rules.terms import Hidden, Source
 from trackway_analyzer.rules.values import Key, members, simple_keys
 
-_MARKER: Final = re.compile(r"\[redacted:(\w+)\]")
 _WORDS: Final = {"key_name": "a value that its name calls secret"}
 
 
@@ -123,7 +121,7 @@ def _leaks(value: JsonValue, exempt: tuple[Key, ...] | None) -> Iterator[Leak]:
         elif isinstance(item, str) and (exempt is None or simple_keys(path) != exempt):
             clean, changed = DEFAULT_REDACTOR.text(item)
             if changed:
-                kind = _MARKER.search(clean)
+                kind = REDACTION_MARKER.search(clean)
                 yield Leak(path, kind[1] if kind else "custom")
 
 
@@ -131,4 +129,4 @@ def _tells(value: JsonValue) -> bool:
     """Whether a value under a secret name is more than nothing or a marker."""
     if value is None or isinstance(value, bool) or value == "":
         return False
-    return not (isinstance(value, str) and _MARKER.fullmatch(value))
+    return not (isinstance(value, str) and REDACTION_MARKER.fullmatch(value))

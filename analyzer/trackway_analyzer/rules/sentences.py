@@ -12,7 +12,7 @@ from typing import Final
 
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result
-from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
 from trackway_analyzer.rules.terms import Because, Hidden, NoSource, Read
 from trackway_analyzer.rules.values import ABSENT, Absent, shown, shown_apart
 
@@ -20,6 +20,7 @@ _WHY: Final = {
     NOT_RECORDED_GAP: "not recorded",
     "content_off": "not recorded (content_off)",
     "truncated_value": "cut off (truncated_value)",
+    REDACTED_GAP: "redacted",
     "unparsable_arguments": "no JSON (unparsable_arguments)",
 }
 _OPPOSITE: Final = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}

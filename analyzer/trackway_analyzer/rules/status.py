@@ -17,14 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trackway.schema import Operation
+from trackway.schema import REDACTION_MARKER, Operation
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.actions import action_claim, reads_by_name
 from trackway_analyzer.rules.calls import Calls, earlier
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
-from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
 from trackway_analyzer.rules.identifiers import identifiers
 from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.refusal import no_effect
@@ -252,11 +252,13 @@ class ResultUsed(ToolRule):
         for later in evidence.calls(run):
             if self.by not in (None, evidence.tool[later]) or not evidence.earlier(row, later):
                 continue
-            text = evidence.asked(later)[1]
+            text = evidence.arguments_text(later)
             if text is None:
                 hidden = hidden or Hidden(NOT_RECORDED_GAP, evidence.position(later))
             elif any(Text(text, "assistant").holds(value) for value in values):
                 return True
+            elif REDACTION_MARKER.search(text):
+                hidden = hidden or Hidden(REDACTED_GAP, evidence.position(later))
         if self.by is None:
             final = evidence.text(run, "final_text")
             if final is None:

@@ -16,7 +16,7 @@ import orjson
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.tools import DEFAULT_KEY, MUTATE, NOTIFY
-from trackway_analyzer.rules.values import Key, simple_keys
+from trackway_analyzer.rules.values import Key, is_cut, is_redacted, simple_keys
 
 Keys = tuple[Key, ...]
 _EXACT: Final = 2.0**53
@@ -97,4 +97,6 @@ def _scalar(text: str | None, keys: Keys) -> JsonValue:
         value = value.get(key)
     if isinstance(value, float):
         return value if abs(value) < _EXACT else None  # longer integers come as rounded floats
-    return value if isinstance(value, (str, int)) else None
+    if isinstance(value, str):
+        return None if is_redacted(value) or is_cut(value) else value
+    return value if isinstance(value, int) else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.rules.values import ABSENT, Absent, is_cut, is_singular, reader
+from trackway_analyzer.rules.values import ABSENT, Absent, is_cut, is_redacted, is_singular, reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,25 @@ class Source:
     cut: Hidden | None = None
     """Parts of it were cut away: what is not there may have been."""
 
+    redacted: Hidden | None = None
+    """Secrets were taken out of it: a value with a marker in it is not what the call had."""
+
+    def hides(self, *values: JsonValue) -> Hidden | None:
+        """Why what was recorded of these values is not what they were; None: it is."""
+        if self.cut is not None and any(map(is_cut, values)):
+            return self.cut
+        if self.redacted is not None and any(map(is_redacted, values)):
+            return self.redacted
+        return None
+
     def at(self, path: str) -> Reading:
         """Read a path: one value, or the list of them where the path may yield several."""
         values = reader(path)(self.value)
         if not is_singular(path):
-            return [value for value in values if value]
-        if not values or (self.cut is not None and is_cut(values[0])):
+            return self.hides(*values) or [value for value in values if value]
+        if not values:
             return self.cut or ABSENT
-        return values[0]
+        return self.hides(values[0]) or values[0]
 
 
 class Scope(Protocol):

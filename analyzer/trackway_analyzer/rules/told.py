@@ -16,11 +16,12 @@ from decimal import Decimal
 from functools import cached_property, partial
 from typing import Any, Final
 
-from trackway.schema import Operation
+from trackway.schema import REDACTION_MARKER, Operation
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.claim_language import as_number, numbers_in
 from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.gaps import REDACTED_GAP
 from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.values import is_number
 
@@ -71,10 +72,14 @@ def texts_of(evidence: Evidence, recorded: str | None) -> list[Text]:
 
 
 def hidden_input(evidence: Evidence, run: int) -> Hidden | None:
-    """Why nobody can know all that the agent was told; None: something was recorded."""
+    """Why nobody can know all that the agent was told; None: it was recorded."""
     first, last = evidence.batch.bounds(run)
     recorded = evidence.text(run, "input") or any(evidence.inputs[first:last])
-    return None if recorded else evidence.why_not_recorded(run)
+    if not recorded:
+        return evidence.why_not_recorded(run)
+    texts = (evidence.text(run, "input"), *evidence.inputs[first:last])
+    redacted = any(text is not None and REDACTION_MARKER.search(text) for text in texts)
+    return Hidden(REDACTED_GAP) if redacted else None
 
 
 def _texts(text: str) -> list[Text]:

@@ -18,6 +18,7 @@ from typing import Final
 
 import jsonpath
 
+from trackway.schema import REDACTION_MARKER
 from trackway_analyzer.json_text import compact
 from trackway_analyzer.model import JsonValue
 
@@ -173,6 +174,15 @@ def is_cut(value: JsonValue) -> bool:
     if isinstance(value, dict):
         return any(is_cut(item) for item in value.values())
     return isinstance(value, list) and any(is_cut(item) for item in value)
+
+
+def is_redacted(value: JsonValue) -> bool:
+    """Whether the recorder took something out of a value: it leaves a marker there."""
+    if isinstance(value, str):
+        return REDACTION_MARKER.search(value) is not None
+    if isinstance(value, dict):
+        return any(is_redacted(item) for item in value.values())
+    return isinstance(value, list) and any(is_redacted(item) for item in value)
 
 
 def likeness(left: JsonValue, right: JsonValue) -> float:

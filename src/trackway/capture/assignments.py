@@ -19,8 +19,9 @@ from operator import itemgetter
 from typing import Final
 
 from trackway.capture.secret_names import DeniedNames
+from trackway.schema import redaction_marker
 
-MARKER: Final = "[redacted:assignment]"
+MARKER: Final = redaction_marker("assignment")
 
 _NAMES: Final = frozenset(
     (

@@ -4,12 +4,13 @@
    `Elements` (a list), `Blob` (bytes), `Inner` (another value stands for it) or `Opaque` (only a
    text is known).
 2. Known: subclasses of the built-in types (read through the built-in type itself); enums (their
-   value); dates and times (ISO 8601) and durations (seconds); UUID, Decimal, Fraction, complex,
-   paths, IP addresses, patterns (their text); exceptions (type and args); deque, range, sets,
-   mapping proxies, UserDict and kin; named tuples (fields); dataclasses and attrs (fields without
-   `repr=False`); pydantic models (fields without `repr=False` or `exclude`, extras); msgspec
-   structs; bytes and buffers (length and hash); NumPy arrays and scalars, pandas frames, series
-   and indexes (shape and head, numeric arrays also a hash).
+   value); dates and times (ISO 8601) and durations (seconds); Decimal (a number where a float has
+   the same digits, else its text); UUID, Fraction, complex, paths, IP addresses, patterns (their
+   text); exceptions (type and args); deque, range, sets, mapping proxies, UserDict and kin; named
+   tuples (fields); dataclasses and attrs (fields without `repr=False`); pydantic models (fields
+   without `repr=False` or `exclude`, extras); msgspec structs; bytes and buffers (length and hash);
+   NumPy arrays and scalars, pandas frames, series and indexes (shape and head, numeric arrays also
+   a hash).
 3. Everything else (modules, clients, locks, functions, generators, plain objects) is its type's
    name. A repr could query a database, never end, or hold an address that differs in every run.
 """
@@ -47,6 +48,8 @@ _SECRET_TYPES: Final = frozenset(
     f"pydantic.types.{name}" for name in ("Secret", "SecretStr", "SecretBytes", "_SecretBase")
 )
 _LAST: Final = slice(-4, None)
+_EXACT: Final = 2.0**53
+"""Below it, whole floats and integers are the same numbers."""
 
 
 def parts_of(value: Any) -> Parts:
@@ -104,6 +107,19 @@ def _datetime(value: Any) -> Parts:
     if type_name(type(value)).endswith(".NaTType"):  # pandas: no time, though a datetime
         return None
     return datetime.datetime.isoformat(value)
+
+
+def _decimal(value: Any) -> Parts:
+    # Rules compare amounts: as a text, an amount is neither less nor more than a number.
+    text = decimal.Decimal.__str__(value)
+    if not decimal.Decimal.is_finite(value):
+        return text
+    number = float(text)
+    same = decimal.Decimal.__eq__(decimal.Decimal(repr(number)), value)
+    if same is not True:
+        return text
+    whole = "." not in text and abs(number) < _EXACT
+    return int(number) if whole else number
 
 
 def _bytes(value: Any) -> Parts:
@@ -167,7 +183,7 @@ _READERS: Final[dict[type, Callable[[Any], Parts]]] = {
     datetime.time: datetime.time.isoformat,
     datetime.timedelta: datetime.timedelta.total_seconds,
     uuid.UUID: uuid.UUID.__str__,
-    decimal.Decimal: decimal.Decimal.__str__,
+    decimal.Decimal: _decimal,
     fractions.Fraction: fractions.Fraction.__str__,
     complex: complex.__repr__,
     pathlib.PurePath: pathlib.PurePath.__str__,

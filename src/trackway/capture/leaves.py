@@ -25,9 +25,10 @@ from trackway.capture.redact import CARD_MARKER, Redactor
 from trackway.capture.screen import SEARCHED
 from trackway.capture.secret_patterns import is_card_number
 from trackway.capture.text import Json, encodable
+from trackway.schema import redaction_marker
 
-SECRET_TYPE_MARKER: Final = "[redacted:secret_type]"
-SECRET_BYTES_MARKER: Final = "[redacted:bytes]"
+SECRET_TYPE_MARKER: Final = redaction_marker("secret_type")
+SECRET_BYTES_MARKER: Final = redaction_marker("bytes")
 SHORTEST_MEDIA: Final = 1024
 """Characters up to which a `data:` URL is a string like any other."""
 TAIL: Final = 4096

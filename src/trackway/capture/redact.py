@@ -36,12 +36,13 @@ from trackway.capture.screen import (
 )
 from trackway.capture.secret_names import DeniedNames
 from trackway.capture.secret_patterns import SecretPattern
+from trackway.schema import redaction_marker
 
 Hook: TypeAlias = Callable[[str], str]
 
-KEY_NAME_MARKER: Final = "[redacted:key_name]"
-CARD_MARKER: Final = "[redacted:card]"
-HOOK_FAILED_MARKER: Final = "[redacted:hook_failed]"
+KEY_NAME_MARKER: Final = redaction_marker("key_name")
+CARD_MARKER: Final = redaction_marker("card")
+HOOK_FAILED_MARKER: Final = redaction_marker("hook_failed")
 _ASSIGNMENTS: Final = 16
 _CUSTOM: Final = 32
 _PASSES: Final = 4
@@ -139,7 +140,7 @@ class Redactor:
 
     def _without_built_in(self, text: str, families: int) -> str:
         if families & PRIVATE_KEYS:
-            text = kinds.PRIVATE_KEY.pattern.sub("[redacted:private_key]", text)
+            text = kinds.PRIVATE_KEY.pattern.sub(redaction_marker("private_key"), text)
         if families & _ASSIGNMENTS:
             text = self._assignments.without(text)
         if families & KEYS:
@@ -194,7 +195,7 @@ def _as_pattern(pattern: SecretPattern | re.Pattern[str] | str) -> SecretPattern
 
 
 def _replaced(kind: SecretPattern, text: str) -> str:
-    marker = f"[redacted:{kind.label}]"
+    marker = redaction_marker(kind.label)
 
     def replace(match: re.Match[str]) -> str:
         if not kind.accepts(match):

@@ -68,6 +68,41 @@ def test_a_cut_value_is_not_equal_to_itself(refund: Records) -> None:
     )
 
 
+def test_redacted_values_are_neither_equal_nor_different(refund: Records) -> None:
+    reference, candidate = copy.deepcopy(refund), copy.deepcopy(refund)
+    for records in (reference, candidate):
+        records[2]["arguments"]["amount"] = "[redacted:key_name]"
+    why = "step 3 refund_api.create: arguments cannot be compared, $.amount redacted or cut"
+
+    both = diff_trajectories(reference, candidate, kinds=MUTATE)
+    one = diff_trajectories(refund, candidate, kinds=MUTATE)
+    assert (both.insufficient, both.status) == ((why,), "warning")
+    assert (one.insufficient, one.status) == ((why,), "warning")
+
+    masked = diff_trajectories(
+        reference, candidate, kinds=MUTATE, masks={"refund_api.create": ["$.amount"]}
+    )
+    assert (masked.insufficient, masked.status) == ((), "ok")
+
+
+def test_drift_beside_a_redacted_value_is_told(refund: Records) -> None:
+    reference, candidate = copy.deepcopy(refund), copy.deepcopy(refund)
+    for records in (reference, candidate):
+        records[2]["arguments"]["amount"] = "[redacted:key_name]"
+    candidate[2]["arguments"]["order_id"] = "B2"
+
+    found = diff_trajectories(reference, candidate, kinds=MUTATE)
+    assert [drift.path for drift in found.argument_drift] == ["$.order_id"]
+    assert found.status == "fail"
+
+
+def test_a_redacted_result_is_no_drift(refund: Records) -> None:
+    candidate = copy.deepcopy(refund)
+    candidate[0]["result"]["total"] = "[redacted:key_name]"
+
+    assert diff_trajectories(refund, candidate, kinds=MUTATE).status == "ok"
+
+
 def test_a_mutation_without_a_result_may_not_have_happened(refund: Records) -> None:
     found = diff_trajectories(refund, without(refund, 3, "result"), kinds=MUTATE)
 

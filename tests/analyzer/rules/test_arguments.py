@@ -130,6 +130,42 @@ def test_arguments_that_were_not_recorded_or_cut_are_insufficient(
     ]
 
 
+SECRET = "[redacted:key_name]"
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Arguments("a", where="amount == limit.most"),
+        Arguments("a", where='amount == "[redacted:key_name]"'),
+        Arguments("a", where="amount"),
+        Arguments("a", equals={"amount": 84}),
+        Arguments("a", equals={"amount": SECRET}),
+        Arguments("a", regex={"amount": "redacted"}),
+        Arguments("a", schema={"properties": {"amount": {"type": "string"}}}),
+        Arguments("a", schema={"properties": {"amount": {"type": "number"}}}),
+    ],
+)
+def test_a_redacted_argument_is_neither_right_nor_wrong(
+    said: Callable[..., Any], call: Any, rule: Arguments
+) -> None:
+    run = [call("limit", {}, result={"most": SECRET}), call("a", {"amount": SECRET, "to": "b"})]
+
+    ((state, sentence),) = said(rule, run)
+    assert (state, sentence.endswith("was redacted")) == ("insufficient", True)
+
+
+def test_what_stands_beside_a_redacted_argument_is_judged(
+    said: Callable[..., Any], call: Any
+) -> None:
+    run = [call("a", {"amount": SECRET, "to": "b"})]
+
+    assert said(Arguments("a", equals={"to": "b"}), run) == []
+    assert [s for s, _ in said(Arguments("a", equals={"to": "c"}), run)] == ["violated"]
+    wrong = Arguments("a", schema={"required": ["from"]})
+    assert [s for s, _ in said(wrong, run)] == ["violated"]
+
+
 @pytest.mark.parametrize(
     ("rule", "message"),
     [

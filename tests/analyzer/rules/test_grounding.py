@@ -41,6 +41,63 @@ def doubt(rule: Grounded, run: Any) -> str:
 ORDER = Grounded("refund_api.create", "order_id", "order")
 
 
+SECRET = "[redacted:key_name]"
+
+
+class TestRedactedValues:
+    @pytest.mark.parametrize("source", ["order", "lookup_order.id", "lookup_order", None, "input"])
+    def test_equal_markers_are_not_the_same_value(self, refund: Any, source: Any) -> None:
+        run = [refund.lookup(SECRET), refund.refund(SECRET)]
+
+        assert doubt(Grounded("refund_api.create", "order_id", source), run) == (
+            "step 2 refund_api.create: order_id's origin cannot be judged:"
+            " a value of step 2 was redacted"
+        )
+
+    @pytest.mark.parametrize("source", ["order", "lookup_order.id", "lookup_order", None])
+    def test_a_marker_may_hide_the_value_that_was_returned(self, refund: Any, source: Any) -> None:
+        run = [refund.lookup(SECRET), refund.refund("A1")]
+
+        rule = Grounded("refund_api.create", "order_id", source)
+        assert "a value of step 1 was redacted" in doubt(rule, run)
+
+    def test_other_values_beside_a_marker_are_seen(self, refund: Any) -> None:
+        run = [refund.lookup(total=SECRET), refund.refund("A1", SECRET)]
+        ORDER.assert_holds(run, tools=TOOLS)
+
+        run = [refund.lookup(total=SECRET), refund.refund("B2", SECRET)]
+        assert 'order_id "B2" does not come from order' in violation(ORDER, run)
+
+    def test_a_redacted_input_may_hold_the_value(self, refund: Any) -> None:
+        run = trajectory_of([refund.refund("A1")], input=f"refund {SECRET}")
+        rule = Grounded("refund_api.create", "order_id", "input")
+
+        assert doubt(rule, run).endswith("a value was redacted")
+
+
+class TestPlainTexts:
+    @pytest.mark.parametrize("source", ["lookup_order", None])
+    @pytest.mark.parametrize(("order", "holds"), [("A1", True), ("A", False), ("A12", False)])
+    def test_a_text_returns_the_words_in_it(
+        self, refund: Any, source: Any, order: str, holds: bool
+    ) -> None:
+        lookup = refund.lookup() | {"result": "Order A1 costs 5"}
+        rule = Grounded("refund_api.create", "order_id", source)
+
+        run = trajectory_of([lookup, refund.refund(order)], input="please refund it")
+        if holds:
+            rule.assert_holds(run, tools=TOOLS)
+        else:
+            violation(rule, run)
+        assert len(find_ungrounded(run)) == (order == "A12")
+
+    def test_json_in_a_text_is_read_as_that(self, refund: Any) -> None:
+        lookup = refund.lookup() | {"result": '{"id": "A1"}'}
+
+        ORDER.assert_holds([lookup, refund.refund("A1")], tools=TOOLS)
+        violation(ORDER, [lookup, refund.refund("B2")])
+
+
 class TestSources:
     def test_an_entity_type_takes_the_ids_that_its_lookups_returned(self, refund: Any) -> None:
         ORDER.assert_holds([refund.lookup(), refund.refund()], tools=TOOLS)

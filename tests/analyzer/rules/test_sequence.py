@@ -245,6 +245,7 @@ class TestItHappened:
             ({"status": "Declined"}, 'status "Declined"'),
             ({"error": "no funds"}, 'error "no funds"'),
             ({"ok": False}, "ok false"),
+            ({"ok": True, "status": "failed"}, 'status "failed"'),
             ({"success": False, "status": "succeeded"}, "success false"),
             ("Error: no such order", 'it answered "Error: no such order"'),
         ],

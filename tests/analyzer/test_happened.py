@@ -1,0 +1,85 @@
+"""Did a call take effect, by its result alone?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from analyzer.span_builder import Recording
+from trackway_analyzer.happened import happened, refusing
+from trackway_analyzer.model import NOT_RECORDED
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        (NOT_RECORDED, None),
+        (None, True),
+        (True, True),
+        (False, None),
+        (0, True),
+        ("sent", True),
+        ("Failed: card declined", False),
+        ("Failed - card declined", False),
+        ("failure: no funds", False),
+        ("Error - no funds", False),
+        ("Failed to connect", False),
+        ("failed-payments report: 3 rows", True),
+        ("Failed payments: 3", True),
+        ("no card failed: all paid", True),
+        ({"status": "failed"}, False),
+        ({"ok": True, "status": "failed"}, False),
+        ({"status": "pending"}, None),
+        ({"status": "[redacted:key_name]"}, None),
+        ({"error": "[redacted:key_name]"}, False),
+        ("[redacted:hook_failed]", None),
+        ("paid with [redacted:card]", True),
+        ([{"status": "failed"}, 400], True),
+    ],
+)
+def test_a_result_says_whether_the_call_took_effect(result: Any, expected: bool | None) -> None:
+    assert happened(result, raised=False) is expected
+    assert happened(result, raised=True) is False
+
+
+def test_false_is_the_answer_of_a_lookup() -> None:
+    assert happened(False, raised=False, lookup=True) is True
+
+
+@pytest.mark.parametrize(
+    ("result", "member"),
+    [
+        ({"ok": True, "status": "failed"}, "status"),
+        ({"ok": True, "success": False}, "success"),
+        ({"error": "", "isError": True}, "isError"),
+        ({"error": "no funds", "ok": False}, "error"),
+        ({"ok": True, "status": "done"}, None),
+    ],
+)
+def test_the_member_that_says_no_is_named(result: Any, member: str | None) -> None:
+    assert refusing(result) == member
+
+
+@pytest.mark.parametrize(
+    ("recorded", "result", "ok"),
+    [
+        (json.dumps({"status": "failed"}), {"status": "failed"}, False),
+        (' \n{"id": 1}', {"id": 1}, True),
+        ('[{"id": 1}]', [{"id": 1}], True),
+        (json.dumps(json.dumps({"status": "failed"})), '"{\\"status\\": \\"failed\\"}"', True),
+        ("{not json", "{not json", True),
+        ("84", "84", True),
+        ("Order A1 costs 5", "Order A1 costs 5", True),
+    ],
+)
+def test_json_in_a_recorded_string_is_read_as_that_once(
+    recorded: str, result: Any, ok: bool
+) -> None:
+    record = Recording()
+    agent = record.agent("support")
+    record.tool("pay", {}, recorded, agent)
+
+    (step,) = record.run().tool_steps
+    assert (step.result, step.ok) == (result, ok)
