@@ -90,6 +90,8 @@ def _text(text: str | None) -> str:
 
 def _gaps(view: TrajectoryView) -> str:
     marks = [Mark(gap, Tone.DOUBTFUL) for gap in view.gaps] or [Mark("none", Tone.QUIET)]
+    if view.joined:
+        marks.append(Mark(view.joined, Tone.QUIET))
     return "<br>".join(_mark(mark) for mark in marks)
 
 

@@ -160,8 +160,7 @@ def _frame(
     if not view.gaps:
         frame.add_row("gaps", Text("none", style="dim"))
     if view.joined:
-        words = f"calls joined to the model's requests by name and arguments: {view.joined}"
-        frame.add_row("", Text(words, style="dim"))
+        frame.add_row("", Text(view.joined, style="dim"))
     return frame
 
 

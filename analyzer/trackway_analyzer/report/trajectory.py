@@ -77,8 +77,8 @@ class TrajectoryView:
     said: str | None
     outcome: Mark
     gaps: tuple[str, ...]
-    joined: int
-    """Calls that were joined to their requests without a call id."""
+    joined: str | None
+    """How many calls were joined to their requests without a call id; None: none was."""
 
 
 def trajectory_view(trajectory: Trajectory) -> TrajectoryView:
@@ -96,8 +96,13 @@ def trajectory_view(trajectory: Trajectory) -> TrajectoryView:
         said=_line(trajectory.final_text),
         outcome=outcome_mark(trajectory.outcome),
         gaps=tuple(gap_text(gap) for gap in trajectory.gaps),
-        joined=sum(step.id_inferred is True for step in trajectory.steps),
+        joined=_joined(sum(step.id_inferred for step in trajectory.steps)),
     )
+
+
+def _joined(count: int) -> str | None:
+    words = "calls joined to the model's requests by name and arguments"
+    return f"{words}: {count}" if count else None
 
 
 def outcome_mark(outcome: Outcome) -> Mark:
