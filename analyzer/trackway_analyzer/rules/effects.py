@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from trackway.schema import REDACTION_MARKER
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Layer, Result
-from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
 from trackway_analyzer.rules.rule import (
     RunRule,
     Said,
@@ -102,7 +103,10 @@ class _State:
     def result(self) -> Source | Hidden:
         """The final state."""
         text = self.evidence.text(self.run, "outcome_state")
-        return Hidden(NOT_RECORDED_GAP) if text is None else Source(parsed(text))
+        if text is None:
+            return Hidden(NOT_RECORDED_GAP)
+        redacted = REDACTION_MARKER.search(text) is not None
+        return Source(parsed(text), redacted=Hidden(REDACTED_GAP) if redacted else None)
 
     def earlier(self, name: str) -> Source | Hidden | NoSource | None:  # noqa: ARG002
         """Nothing: the state is read for itself."""

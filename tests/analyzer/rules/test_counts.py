@@ -36,6 +36,16 @@ def test_counts(
     assert said(rule, run) == ([] if sentence is None else [("violated", sentence)])
 
 
+def test_calls_with_redacted_arguments_are_not_known_to_be_equal(
+    said: Callable[..., Any], call: Any
+) -> None:
+    run = [call("a", {"id": "[redacted:key_name]"})] * 3
+
+    assert [state for state, _ in said(Count("a", max=1, per="id"), run)] == ["insufficient"]
+    assert [state for state, _ in said(NoLoops(), run)] == ["insufficient"]
+    assert [state for state, _ in said(Count("a", max=1), run)] == ["violated"]
+
+
 def test_each_entity_is_counted_by_itself(said: Callable[..., Any], call: Any) -> None:
     run = [call("a", {"id": n}) for n in (1, 2, 1)]
 

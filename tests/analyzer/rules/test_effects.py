@@ -70,6 +70,15 @@ class TestOutcome:
             [] if expected is None else [expected]
         )
 
+    def test_a_redacted_final_state_is_insufficient(
+        self, said: Callable[..., Any], run_of: Any
+    ) -> None:
+        about = {"outcome_success": True, "outcome_state": '{"token":"[redacted:key_name]","n":1}'}
+        run = run_of([{"tool": "a"}], **about)
+
+        assert [s for s, _ in said(Outcome(where="$.token == 1"), run)] == ["insufficient"]
+        assert said(Outcome(where="$.n == 1"), run) == []
+
 
 class TestEffects:
     def test_one_operation_takes_effect_once(self, said: Callable[..., Any], call: Any) -> None:
