@@ -7,7 +7,8 @@
 3. Literals are JSON: `84`, `"text"`, `true`, `null`, `[1, 2]`. Operators: `== != < <= > >= in`,
    `and`, `or`, `not`, parentheses. Paths are RFC 9535; a compared path yields at most one value.
 4. Types are strict: a bool is no number, `1 == 1.0`, only two numbers or two texts have an order.
-   Absent equals nothing but absent.
+   With one side absent `==`, `in` and an order are false, their negation and `!=` undecided; with
+   both absent each is undecided: a name may be misspelt.
 5. A term that stands alone is true unless it is absent, false, null, 0 or empty.
 6. The answer is true, false, or neither: `NoSource` where no earlier result could be read (the
    expression is then not fulfilled), `Hidden` where a gap hides a value that decides. `false and x`
@@ -23,6 +24,7 @@ from typing import Any
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.grammar import ExpressionError, node_of
 from trackway_analyzer.rules.terms import (
+    ABSENT_GAP,
     All,
     Bare,
     Because,
@@ -130,17 +132,18 @@ def _terms(node: Node) -> list[Term]:
     return [term for part in node.parts for term in _terms(part)]
 
 
-def _truth(node: Node, scope: Scope) -> Truth:
+def _truth(node: Node, scope: Scope, *, wanted: bool = True) -> Truth:
+    """Evaluate a node; `wanted` is false inside an odd number of negations."""
     if isinstance(node, Compare):
         left, right = _read(node.left, scope).value, _read(node.right, scope).value
-        return _compared(left, node.operator, right)
+        return _compared(left, node.operator, right, wanted=wanted)
     if isinstance(node, Bare):
         value = _read(node.term, scope).value
         return value if isinstance(value, (Hidden, NoSource)) else _is_true(value)
     if isinstance(node, Not):
-        inner = _truth(node.inner, scope)
+        inner = _truth(node.inner, scope, wanted=not wanted)
         return not inner if isinstance(inner, bool) else inner
-    parts = [_truth(part, scope) for part in node.parts]
+    parts = [_truth(part, scope, wanted=wanted) for part in node.parts]
     return _conjunction(parts) if isinstance(node, All) else _disjunction(parts)
 
 
@@ -160,24 +163,23 @@ def _is_true(value: Reading) -> bool:
     return not isinstance(value, Absent) and bool(value)
 
 
-def _compared(left: Reading, operator: str, right: Reading) -> Truth:
+def _compared(left: Reading, operator: str, right: Reading, *, wanted: bool) -> Truth:
     for side in (left, right):
         if isinstance(side, NoSource):
             return side
     for side in (left, right):
         if isinstance(side, Hidden):
             return side
+    absent = isinstance(left, Absent), isinstance(right, Absent)
+    if all(absent) or (any(absent) and (operator == "!=" or not wanted)):
+        return Hidden(ABSENT_GAP)
+    if any(absent):
+        return False
     if operator in ("==", "!="):
-        return _equal(left, right) is (operator == "==")
+        return same(left, right) is (operator == "==")
     if operator == "in":
-        return isinstance(right, list) and any(_equal(left, item) for item in right)
+        return isinstance(right, list) and any(same(left, item) for item in right)
     return _ordered(left, operator, right)
-
-
-def _equal(left: Reading, right: Reading) -> bool:
-    if isinstance(left, Absent) or isinstance(right, Absent):
-        return left is right
-    return same(left, right)
 
 
 def _ordered(left: Any, operator: str, right: Any) -> bool:
@@ -227,5 +229,5 @@ def _because(node: Node, scope: Scope, *, wanted: bool) -> Because:
         return Because(left, node.operator, right, negated=not wanted)
     if isinstance(node, Bare):
         return Because(_read(node.term, scope), negated=not wanted)
-    guilty = (part for part in node.parts if _truth(part, scope) is not wanted)
+    guilty = (part for part in node.parts if _truth(part, scope, wanted=wanted) is not wanted)
     return _because(next(guilty, node.parts[0]), scope, wanted=wanted)

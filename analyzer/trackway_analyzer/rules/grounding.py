@@ -9,15 +9,18 @@
 3. With a `relation`, the value need not stand anywhere: the relation must hold (`amount <=
    lookup_order.total`).
 4. Every executed call of the tool is looked at, also one that failed. A call without the argument
-   has nothing to ground.
+   has nothing to ground; but where an argument of it has nearly the same name, the rule's may be
+   misspelt, and the call is insufficient.
 5. A call of the same model turn grounds nothing: its result was not seen.
 6. Where a gap may hide a call of the tool, seen calls that are grounded are not enough.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Final
 
@@ -42,12 +45,14 @@ from trackway_analyzer.rules.scope import StepScope
 from trackway_analyzer.rules.sentences import at_step, because, cannot_judge, step
 from trackway_analyzer.rules.source_path import source_path
 from trackway_analyzer.rules.surely import plain_keys, surely_from, surely_grounded
-from trackway_analyzer.rules.terms import Hidden
+from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden
 from trackway_analyzer.rules.told import Text, hidden_input, told
 from trackway_analyzer.rules.tools import MUTATE, NOTIFY
 from trackway_analyzer.rules.values import is_number, likeness, members, reader, same, shown
 
 INPUT: Final = "input"
+_NEARLY: Final = 0.8
+"""From 0 to 1: how alike two names are of which one may be the other misspelt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +148,8 @@ class Grounded(ToolRule):
         values = self._values(evidence, row)
         if isinstance(values, Hidden):
             return insufficient(run, values.gap, position, at=values.position)
+        if not values and self._nearly(evidence, row) is not None:
+            return insufficient(run, ABSENT_GAP, position)
         for index, value in enumerate(values):
             seen = self._seen(evidence, row, value)
             if isinstance(seen.holds, Hidden):
@@ -153,6 +160,16 @@ class Grounded(ToolRule):
 
     def _values(self, evidence: Evidence, row: int) -> list[JsonValue] | Hidden:
         return subjects(evidence, row, self.argument)
+
+    def _nearly(self, evidence: Evidence, row: int) -> str | None:
+        """The argument of a call that is spelt nearly as the rule's."""
+        source = evidence.arguments(row)
+        if isinstance(source, Hidden) or not isinstance(source.value, dict):
+            return None
+        bare = {re.sub(r"[\W_]", "", name).casefold(): name for name in source.value}
+        wanted = re.sub(r"[\W_]", "", self.argument).casefold()
+        near = get_close_matches(wanted, bare, n=1, cutoff=_NEARLY)
+        return bare[near[0]] if near else None
 
     def _seen(self, evidence: Evidence, row: int, value: JsonValue) -> _Seen:
         whole = self._seen_whole(evidence, row, value)
@@ -170,6 +187,13 @@ class Grounded(ToolRule):
         if result.position is None:
             return another_call(self.tool, result)
         row = int(evidence.batch.offsets[result.run]) + result.position
+        if result.detail.get("gap") == ABSENT_GAP and (near := self._nearly(evidence, row)):
+            return Said(
+                sentence=f"{step(evidence, row)} has no argument {self.argument} to ground,"
+                f" did you mean {near}?",
+                expected=self.argument,
+                nearest=near,
+            )
         if "gap" in result.detail:
             return Said(sentence=cannot_judge(evidence, result, f"{self.argument}'s origin"))
         if self._relation is not None:

@@ -13,11 +13,12 @@ from typing import Final
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
-from trackway_analyzer.rules.terms import Because, Hidden, NoSource, Read
+from trackway_analyzer.rules.terms import ABSENT_GAP, Because, Hidden, NoSource, Read
 from trackway_analyzer.rules.values import ABSENT, Absent, shown, shown_apart
 
 _WHY: Final = {
     NOT_RECORDED_GAP: "not recorded",
+    ABSENT_GAP: "absent where it was looked for (is its name right?)",
     "content_off": "not recorded (content_off)",
     "truncated_value": "cut off (truncated_value)",
     REDACTED_GAP: "redacted",
@@ -76,6 +77,9 @@ def because(evidence: Evidence, reason: Because) -> str:
     if left.row is not None and right.row is None and not _is_literal(right):
         operator, left, right = _mirrored(operator), right, left
         got, wanted = wanted, got
+    if isinstance(_seen(right), Absent) and not isinstance(_seen(left), Absent):
+        missing = f"{right.text} is absent{_origin(evidence, right)}"
+        return f"{left.text} {got}{_origin(evidence, left)}, but {missing}"
     relation = "" if operator == "==" else f"{operator} "
     origin = _origin(evidence, right, named=not _is_literal(right))
     return f"{left.text} {got}{_origin(evidence, left)}, expected {relation}{wanted}{origin}"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.values import ABSENT, Absent, is_cut, is_redacted, is_singular, reader
+
+ABSENT_GAP: Final = "absent"
+"""Name for a value that a comparison needs and that the record, which is there, does not hold."""
 
 
 @dataclass(frozen=True, slots=True)

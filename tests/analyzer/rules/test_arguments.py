@@ -46,6 +46,9 @@ SCHEMA = {
         ({"schema": SCHEMA}, {}, "the arguments: 'x' is a required property"),
         ({"where": "x < y"}, {"x": 1, "y": 2}, None),
         ({"where": "x < y"}, {"x": 3, "y": 2}, "x 3, expected < 2 (y)"),
+        ({"where": "x == y"}, {"x": 3}, "x 3, but y is absent"),
+        ({"where": "x == y"}, {"y": 3}, "x absent, expected 3 (y)"),
+        ({"where": "x <= 2"}, {}, "x absent, expected <= 2"),
     ],
 )
 def test_what_the_arguments_must_be(
@@ -54,6 +57,17 @@ def test_what_the_arguments_must_be(
     expected = [] if wrong is None else [("violated", f"step 1 a: {wrong}")]
 
     assert said(Arguments("a", **rule), [call("a", arguments)]) == expected
+
+
+@pytest.mark.parametrize("where", ["amout == totl", "frozn != true", "not (frozn == true)"])
+def test_a_misspelt_name_is_no_pass(said: Callable[..., Any], call: Any, where: str) -> None:
+    assert said(Arguments("a", where=where), [call("a", {"amount": 3, "frozen": True})]) == [
+        (
+            "insufficient",
+            "step 1 a: arguments cannot be judged: a value was absent where it was looked for"
+            " (is its name right?)",
+        )
+    ]
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,10 @@ def truth(text: str, own: Any = None, answer: Any = None, **before: Any) -> Trut
         ("n in word", False),
         ("none == null", True),
         ("gone == null", False),
-        ("gone != null", True),
-        ("gone == nowhere", True),
+        ("gone == 1", False),
+        ("1 <= gone", False),
+        ("gone in [1]", False),
+        ("not gone", True),
         ("gone < 1 or gone >= 1", False),
         ("obj == obj and obj.a == [1, 2.0]", True),
         ("list == [1, {}]", None),
@@ -96,6 +98,35 @@ def test_own_arguments(text: str, expected: bool | None) -> None:
             compiled(text)
     else:
         assert truth(text, own) is expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "gone == nowhere",
+        "gone != nowhere",
+        "gone <= nowhere",
+        "gone in nowhere",
+        "gone != true",
+        "gone != null",
+        "1 != gone",
+        "not (gone == true)",
+        "not (gone > 1 or n == 2)",
+        "not (gone in [1])",
+        "gone != true and n == 1",
+        "not (not (gone != true))",
+        "lookup.frozn != true",
+        "gone == lookup.totl",
+    ],
+)
+def test_a_misspelt_name_never_lets_a_comparison_pass(text: str) -> None:
+    assert truth(text, {"n": 1}, lookup={"frozen": False, "total": 84}) == Hidden("absent")
+
+
+def test_what_is_absent_does_not_matter_where_something_else_decides() -> None:
+    assert truth("gone != true and n == 2", {"n": 1}) is False
+    assert truth("gone != true or n == 1", {"n": 1}) is True
+    assert truth("not (not (gone == 1))", {"n": 1}) is False
 
 
 def test_the_own_result_is_read_with_a_path() -> None:

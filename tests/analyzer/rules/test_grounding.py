@@ -188,6 +188,13 @@ class TestSources:
             ORDER, [*run, refund.refund(["A1", "C3"])]
         )
 
+    def test_a_misspelt_argument_is_insufficient_and_named(self, refund: Any) -> None:
+        with pytest.raises(InsufficientEvidenceError) as raised:
+            Grounded("refund_api.create", "orderid").assert_holds(refund.healthy())
+        assert str(raised.value) == (
+            "step 3 refund_api.create has no argument orderid to ground, did you mean order_id?"
+        )
+
     def test_a_call_without_the_argument_has_nothing_to_ground(self, refund: Any) -> None:
         ORDER.assert_holds([refund.refund() | {"arguments": {}}], tools=TOOLS)
 
