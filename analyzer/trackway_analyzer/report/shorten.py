@@ -28,7 +28,9 @@ def one_line(text: str) -> str:
 
 def cut(text: str, width: int) -> str:
     """Cut a line to `width` characters, the last one an ellipsis where something is missing."""
-    return text if len(text) <= width else text[: max(width - 1, 0)].rstrip() + ELLIPSIS
+    if len(text) <= width:
+        return text
+    return text[: max(width - 1, 0)].rstrip(f" {ELLIPSIS}") + ELLIPSIS
 
 
 def value_text(value: JsonValue | NotRecorded, width: int) -> str:
