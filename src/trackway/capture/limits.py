@@ -83,15 +83,18 @@ class _Cut:
 
     def size(self, node: Json) -> int:
         """Return the bytes of the JSON of a node."""
-        if not isinstance(node, str | Mapping | Sequence):
+        # By concrete type: a tree holds no others, and asking an abstract class is slow.
+        if type(node) is int:
+            return len(repr(node))
+        if not isinstance(node, str | dict | list | tuple):
             return json_size(node)
         known = self._sizes.get(id(node))
         if known is not None:
             return known
         if isinstance(node, str):
-            size = json_size(node)
-        elif isinstance(node, Mapping):
-            size = 1 + max(1, sum(json_size(k) + self.size(v) + 2 for k, v in node.items()))
+            size = _text_size(node)
+        elif isinstance(node, dict):
+            size = 1 + max(1, sum(_text_size(k) + self.size(v) + 2 for k, v in node.items()))
         else:
             size = 1 + max(1, sum(self.size(item) + 1 for item in node))
         self._sizes[id(node)] = size
@@ -114,7 +117,7 @@ class _Cut:
             return ELLIPSIS
         missing = _missing(node.get(ELLIPSIS), _KEYS_MISSING)
         keys = sorted(key for key in node if not (missing and key == ELLIPSIS))
-        costs = [json_size(key) + 2 for key in keys]
+        costs = [_text_size(key) + 2 for key in keys]
         shares = self._shares([node[key] for key in keys], costs, room)
         kept: dict[str, Json] = {
             key: self.fit(node[key], share) for key, share in zip(keys, shares, strict=False)
@@ -153,6 +156,12 @@ class _Cut:
             sizes.append(size)
         level = _water_level(sizes, room - spent)
         return [min(size, level) for size in sizes]
+
+
+def _text_size(text: str) -> int:
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return len(text) + 2
+    return json_size(text)
 
 
 def _water_level(sizes: Sequence[int], room: int) -> int:
