@@ -196,7 +196,7 @@ class _WaitPlan(StepPlan):
         self,
         recorder: Recorder,
         arguments: dict[str, Any],
-        attributes: dict[str, Any],  # noqa: ARG002
+        attributes: dict[str, Any],
     ) -> Request:
         return Request(recorder.capture.arguments(arguments))
 

@@ -77,7 +77,7 @@ def _standing_in_for_default(set_handler: Callable[..., Any]) -> Callable[..., A
     return set_handler_or_ours
 
 
-def _terminate(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+def _terminate(number: int, frame: FrameType | None) -> None:
     _close()
     set_handler = getattr(signal.signal, "original", signal.signal)
     set_handler(number, signal.SIG_DFL)

@@ -233,6 +233,6 @@ class ToolPlan(StepPlan):
                     self.failed(live)
         return attributes
 
-    def error_attributes(self, live: Live) -> dict[str, Any]:  # noqa: ARG002
+    def error_attributes(self, live: Live) -> dict[str, Any]:
         """A call that raised did not succeed."""
         return {Trackway.STEP_OK: False}

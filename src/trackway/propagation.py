@@ -54,7 +54,7 @@ class HandedOver:
             run.attributes if agent is None else {**run.attributes, GenAI.AGENT_NAME: agent}
         )
 
-    def spend(self, size: int) -> bool:  # noqa: ARG002
+    def spend(self, size: int) -> bool:
         """The span is elsewhere and takes nothing."""
         return False
 

@@ -145,7 +145,7 @@ class _Session(_View):
 
 
 def _mcp_arguments(
-    name: str,  # noqa: ARG001
+    name: str,
     arguments: Mapping[str, Any] | None = None,
     *_: Any,
     **__: Any,

@@ -255,7 +255,7 @@ class Plan:
     def failed(self, live: Live) -> None:
         """Take note that the call failed."""
 
-    def error_attributes(self, live: Live) -> dict[str, Any]:  # noqa: ARG002
+    def error_attributes(self, live: Live) -> dict[str, Any]:
         """Return the attributes that an error adds to `error.type`."""
         return {}
 

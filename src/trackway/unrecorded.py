@@ -33,19 +33,19 @@ class Unrecorded:
         context = parent if active() is None else set_span_in_context(_dropped_span(), parent)
         self.context = otel_context.set_value(PLACE, self, context)
 
-    def spend(self, size: int) -> bool:  # noqa: ARG002
+    def spend(self, size: int) -> bool:
         """Nothing is recorded, so nothing fits."""
         return False
 
-    def finish(self, result: Any) -> None:  # noqa: ARG002
+    def finish(self, result: Any) -> None:
         """End the run."""
         self.abandon()
 
-    def fail(self, error: BaseException) -> None:  # noqa: ARG002
+    def fail(self, error: BaseException) -> None:
         """End the run."""
         self.abandon()
 
-    def exhausted(self, returned: Any = None) -> None:  # noqa: ARG002
+    def exhausted(self, returned: Any = None) -> None:
         """End the run."""
         self.abandon()
 

@@ -182,7 +182,7 @@ class Budget(Rule):
             counted &= agents.codes == agents.code(self.agent)
         return counted
 
-    def say(self, evidence: Evidence, result: Result) -> Said:  # noqa: ARG002
+    def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
         if result.state is State.INSUFFICIENT:
             gap, units = result.detail["gap"], [_unit(name) for name in result.detail["limits"]]

@@ -108,7 +108,7 @@ class _State:
         redacted = REDACTION_MARKER.search(text) is not None
         return Source(parsed(text), redacted=Hidden(REDACTED_GAP) if redacted else None)
 
-    def earlier(self, name: str) -> Source | Hidden | NoSource | None:  # noqa: ARG002
+    def earlier(self, name: str) -> Source | Hidden | NoSource | None:
         """Nothing: the state is read for itself."""
         return None
 

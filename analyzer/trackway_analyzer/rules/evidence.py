@@ -438,6 +438,6 @@ class OwnValues:
         """The call's result."""
         return self.evidence.result(self.row)
 
-    def earlier(self, name: str) -> Source | Hidden | NoSource | None:  # noqa: ARG002
+    def earlier(self, name: str) -> Source | Hidden | NoSource | None:
         """Nothing: a success is read from the call itself."""
         return None

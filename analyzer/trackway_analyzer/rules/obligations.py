@@ -152,7 +152,7 @@ class Deadline(Rule):
                 results.append(violated(run, seconds=round(late, 3)))
         return results
 
-    def say(self, evidence: Evidence, result: Result) -> Said:  # noqa: ARG002
+    def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
         if "gap" in result.detail:
             return Said(sentence=f"the {result.detail['what']} of the run was not recorded")

@@ -89,7 +89,7 @@ class Rule(ABC):
         """Tools without any call of which the rule has nothing to judge."""
         return frozenset()
 
-    def contradicts(self, other: Rule) -> str | None:  # noqa: ARG002
+    def contradicts(self, other: Rule) -> str | None:
         """Why no run could keep both rules; None: some could."""
         return None
 
@@ -187,7 +187,7 @@ class ToolRule(Rule):
         found = (self.judge(evidence, run, rows.get(run, [])) for run in doubtful)
         return [result for result in found if result is not None]
 
-    def cleared(self, evidence: Evidence) -> frozenset[int]:  # noqa: ARG002
+    def cleared(self, evidence: Evidence) -> frozenset[int]:
         """Rows that a quick look over the whole batch finds in order."""
         return frozenset()
 

@@ -62,7 +62,7 @@ class ShapeRule(Rule):
         """How many hidden calls can matter together."""
         return 1
 
-    def symbols(self, calls: Calls) -> tuple[str, ...]:  # noqa: ARG002
+    def symbols(self, calls: Calls) -> tuple[str, ...]:
         """Tools of which a hidden call could change the answer."""
         return self.alphabet
 
