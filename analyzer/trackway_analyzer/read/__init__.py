@@ -17,7 +17,7 @@ import pyarrow as pa
 from trackway_analyzer.dialects import span_reader
 from trackway_analyzer.read import detect
 from trackway_analyzer.read.memory import is_live_span, live_spans
-from trackway_analyzer.read.parquet import span_table
+from trackway_analyzer.read.parquet import any_table
 from trackway_analyzer.read.quarantine import (
     QUARANTINE_SCHEMA,
     Quarantine,
@@ -43,7 +43,9 @@ def read(
     forced = None if format is None else detect.named(format)
     table = _as_table(source)
     if table is not None:
-        return iter([SpanBatch(span_table(table, reader), quarantine_table())])
+        quarantine = Quarantine(type(source).__name__, strict=strict)
+        spans = any_table(table, reader, forced, quarantine)
+        return iter([SpanBatch(spans, quarantine_table(quarantine.take()))])
     if isinstance(source, Sequence) and source and is_live_span(source[0]):
         return iter([SpanBatch(converted(live_spans(source), reader), quarantine_table())])
     return read_files(list(files(source)), reader, forced, strict=strict)

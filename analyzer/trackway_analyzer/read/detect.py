@@ -6,6 +6,7 @@
 | `otlp-protobuf` | the first byte is that of a list of resource spans, bare or after a length |
 | `otlp-json` | JSON with `resourceSpans`, bare or wrapped in `batches`, `data` and the like |
 | `jaeger-json` | JSON with traces of `traceID`, `spans` and `processes` |
+| all others | the keys or columns that `formats` names |
 
 JSON too may have lengths before its documents, and zstd streams in them.
 """
@@ -24,6 +25,7 @@ class Format(StrEnum):
     OTLP_JSON = "otlp-json"
     OTLP_PROTOBUF = "otlp-protobuf"
     JAEGER_JSON = "jaeger-json"
+    LANGFUSE = "langfuse"
 
 
 class Container(StrEnum):

@@ -4,7 +4,8 @@
    is left out. The service of a partitioned file stands in its footer. Without ids, name and
    start it is no span table, and is refused with what it has.
 2. Rows whose `source` is set were read by a dialect before: they pass through as they are.
-3. Rows whose `source` is null are raw: they become raw spans again, attributes put back from their
+3. Tables of other stores are told by their columns (`formats`) and become raw spans.
+4. Rows whose `source` is null are raw: they become raw spans again, attributes put back from their
    columns, and a dialect reads them.
 """
 
@@ -21,12 +22,16 @@ import pyarrow.parquet as pq
 
 from trackway.schema import SPAN_COLUMNS, content_attributes
 from trackway_analyzer.dialects import SpanReader
+from trackway_analyzer.read.detect import Format
+from trackway_analyzer.read.formats import table_format
+from trackway_analyzer.read.quarantine import Quarantine
 from trackway_analyzer.read.span_rows import converted
 from trackway_analyzer.spans import CARRIED, Attributes, Origin, RawEvent, RawLink, RawSpan
 from trackway_analyzer.tables import SPAN_SCHEMA
 
 REQUIRED: Final = ("trace_id", "span_id", "name", "start")
 ROWS: Final = 65_536
+FOREIGN_ROWS: Final = 4096
 _SERVICE: Final = b"trackway.service"
 
 
@@ -34,12 +39,20 @@ class ForeignTableError(ValueError):
     """A table that is no span table."""
 
 
-def parquet_tables(file_or_path: Any, reader: SpanReader) -> Iterator[pa.Table]:
+def parquet_tables(
+    file_or_path: Any, reader: SpanReader, forced: Format | None, quarantine: Quarantine
+) -> Iterator[pa.Table]:
     """Read a Parquet file batch by batch.
 
     Raises ForeignTableError, pyarrow.ArrowException, OSError.
     """
     with pq.ParquetFile(file_or_path) as file:
+        foreign = table_format(file.schema_arrow.names, forced)
+        if foreign is not None:
+            for batch in file.iter_batches(batch_size=FOREIGN_ROWS):
+                spans = foreign.spans(pa.Table.from_batches([batch]), quarantine)
+                yield converted(spans, reader)
+            return
         _refuse_foreign(file.schema_arrow.names)
         names = [name for name in file.schema_arrow.names if name in SPAN_SCHEMA.names]
         service = (file.schema_arrow.metadata or {}).get(_SERVICE)
@@ -49,6 +62,16 @@ def parquet_tables(file_or_path: Any, reader: SpanReader) -> Iterator[pa.Table]:
                 named = pa.repeat(pa.scalar(service.decode(), pa.string()), len(table))
                 table = table.append_column("service", named)
             yield span_table(table, reader)
+
+
+def any_table(
+    table: pa.Table, reader: SpanReader, forced: Format | None, quarantine: Quarantine
+) -> pa.Table:
+    """Return an Arrow table of any known format in `SPAN_SCHEMA`. Raises ForeignTableError."""
+    foreign = table_format(table.column_names, forced)
+    if foreign is not None:
+        return converted(foreign.spans(table, quarantine), reader)
+    return span_table(table, reader)
 
 
 def span_table(table: pa.Table, reader: SpanReader) -> pa.Table:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from trackway_analyzer.dialects import SpanReader
 from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError
 from trackway_analyzer.read.detect import Container, Format, container_of
+from trackway_analyzer.read.formats import SessionLines, document_spans
 from trackway_analyzer.read.frames import frames
 from trackway_analyzer.read.jaeger_json import jaeger_spans, jaeger_traces
 from trackway_analyzer.read.json_documents import MAX_DOCUMENT, Located, document_of, documents
@@ -95,15 +96,18 @@ class _Work:
                 else:
                     yield from self._message(offset, body, quarantine)
         else:
+            session = SessionLines(self._forced)
             for located in documents(stream, quarantine):
-                yield from self._document(located, quarantine)
+                if not session.take(located):
+                    yield from self._document(located, quarantine)
+            yield from self._gathering.add(session.spans(quarantine), quarantine)
 
     def _document(self, located: Located, quarantine: Quarantine) -> Iterator[SpanBatch]:
         offset, document = located
         logs = log_groups(document)
         if logs is not None:
             keep_logs(logs, self._logs)
-        if self._forced is not Format.JAEGER_JSON:
+        if self._forced in (None, Format.OTLP_JSON, Format.OTLP_PROTOBUF):
             groups = resource_groups(document)
             if groups is not None:
                 spans = self._logs.joined(spans_of(groups, quarantine, offset))
@@ -115,6 +119,10 @@ class _Work:
                 spans = jaeger_spans(traces, quarantine, offset)
                 yield from self._gathering.add(spans, quarantine)
                 return
+        found = document_spans(document, self._forced, quarantine, offset)
+        if found is not None:
+            yield from self._gathering.add(found, quarantine)
+            return
         if logs is None:
             quarantine.add(Reason.NOT_A_TRACE, _foreign(document), offset)
 
@@ -138,7 +146,7 @@ class _Work:
         elif file.filesystem is not None:
             source = file.open()
         try:
-            for table in parquet_tables(source, self._reader):
+            for table in parquet_tables(source, self._reader, self._forced, quarantine):
                 yield SpanBatch(table, quarantine_table())
         except ForeignTableError as error:
             quarantine.add(Reason.NOT_A_TRACE, str(error))

@@ -1,0 +1,152 @@
+"""Ids and times of stores that write them in a way of their own.
+
+1. An id that is hex of the right length, a UUID or base64 of the right length is that id; any other
+   text becomes one by its SHA-256, the same in every file. Attributes keep the original.
+2. A time is an ISO text of any precision and separator, read to the nanosecond, or a number whose
+   size tells seconds, milliseconds, microseconds and nanoseconds apart. Without a zone it is UTC.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from calendar import timegm
+from datetime import datetime
+from typing import Any, Final
+
+from trackway_analyzer.json_text import UnencodableError, compact
+from trackway_analyzer.read.any_value import BrokenValueError, bounded
+from trackway_analyzer.read.otlp_json import span_hex
+from trackway_analyzer.spans import Attributes, Origin
+
+TRACE_DIGITS: Final = 32
+SPAN_DIGITS: Final = 16
+
+_ISO: Final = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?"
+    r"\s*(Z|UTC|([+-])(\d\d):?(\d\d)?)?",
+    re.IGNORECASE,
+)
+_MAX_TIME: Final = 2**63 - 1
+
+
+def trace_id_of(value: Any) -> str | None:
+    """Return a trace id of 32 hex digits for whatever a store calls a trace; None for nothing."""
+    return _id_of(value, TRACE_DIGITS)
+
+
+def span_id_of(value: Any) -> str | None:
+    """Return a span id of 16 hex digits for whatever a store calls a span; None for nothing."""
+    return _id_of(value, SPAN_DIGITS)
+
+
+def _id_of(value: Any, digits: int) -> str | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str) or not value:
+        return None
+    found = span_hex(value, digits)
+    if found is None and len(value) == 36 and value.count("-") == 4:
+        found = span_hex(value.replace("-", ""), digits)
+    return found or made_id(value, digits=digits)
+
+
+def made_id(*parts: Any, digits: int = SPAN_DIGITS) -> str:
+    """Return an id that is the same wherever these parts come together."""
+    text = "\0".join(map(str, parts))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+
+
+def time_of(value: Any) -> int | None:
+    """Return a time in ns since 1970 UTC; None where the value is no time."""
+    if isinstance(value, str):
+        return _time_of_text(value.strip())
+    if isinstance(value, datetime):
+        return _time_of_text(value.isoformat())
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return _time_of_number(value)
+
+
+def _time_of_number(value: float) -> int | None:
+    if not math.isfinite(value) or value <= 0:
+        return None
+    for bound, factor in _SIZES:
+        if value < bound:
+            time = (
+                value * factor if isinstance(value, int) else round(value * 1e6) * factor // 10**6
+            )
+            return time if time <= _MAX_TIME else None
+    return None
+
+
+_SIZES: Final = ((10**11, 10**9), (10**14, 10**6), (10**17, 10**3), (10**20, 1))
+
+
+def _time_of_text(text: str) -> int | None:
+    found = _ISO.fullmatch(text)
+    if found is None:
+        try:
+            return _time_of_number(int(text)) if text.isdigit() else _time_of_number(float(text))
+        except ValueError:
+            return None
+    year, month, day, hour, minute = (int(found[place]) for place in range(1, 6))
+    try:
+        datetime(year, month, day, hour, minute)
+    except ValueError:
+        return None
+    seconds = timegm((year, month, day, hour, minute, int(found[6] or 0)))
+    if found[9]:
+        offset = int(found[10]) * 3600 + int(found[11] or 0) * 60
+        seconds += -offset if found[9] == "+" else offset
+    time = seconds * 10**9 + int((found[7] or "").ljust(9, "0")[:9])
+    return time if 0 < time <= _MAX_TIME else None
+
+
+def first(item: dict[str, Any], *names: str) -> Any:
+    """Return the first of these members that is no null."""
+    return next((item[name] for name in names if item.get(name) is not None), None)
+
+
+def kept(attributes: Attributes, key: str, value: Any) -> None:
+    """Set an attribute unless the value is null, or nested deeper than can be written."""
+    if value is None:
+        return
+    try:
+        attributes[key] = bounded(value)
+    except BrokenValueError:
+        attributes[key] = None
+
+
+def flattened(attributes: Attributes, prefix: str, value: Any, depth: int = 0) -> None:
+    """Set attributes for the members of nested objects: `{"llm": {"system": ...}}`."""
+    if not isinstance(value, dict) or not value or depth > _MAX_FLAT:
+        kept(attributes, prefix, value)
+        return
+    for name, inner in value.items():
+        flattened(attributes, f"{prefix}.{name}" if prefix else str(name), inner, depth + 1)
+
+
+_MAX_FLAT: Final = 12
+
+
+class Origins:
+    """Resources and scopes of one document, each made once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str | None, str | None], Origin] = {}
+
+    def of(
+        self, resource: Any = None, scope: str | None = None, version: str | None = None
+    ) -> Origin:
+        """Return the origin of spans with this resource and scope."""
+        attributes = resource if isinstance(resource, dict) else {}
+        try:
+            text = compact(bounded(attributes))
+        except (UnencodableError, BrokenValueError):
+            attributes, text = {}, "{}"
+        key = (text, scope, version)
+        if key not in self._known:
+            self._known[key] = Origin(attributes, scope or None, version or None, text)
+        return self._known[key]

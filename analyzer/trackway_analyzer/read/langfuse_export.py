@@ -1,0 +1,220 @@
+"""Langfuse exports: observations out of its page, its API and its blob storage, as spans.
+
+1. A document is one observation, a list of them, `{"data": [...]}` of the API, a trace with its
+   `observations`, or `{"trace": ..., "observations": [...]}` of the page. Members are camelCase or,
+   in exports of the database, snake_case.
+2. What OpenTelemetry attributes Langfuse kept (`metadata.attributes`) are the span's attributes
+   again; what Langfuse says itself stands under `langfuse.*`, as its SDK writes it. So the dialect
+   of the instrumentor reads the span, and `langfuse` fills what Langfuse took out.
+3. A type that says no more than "span" is left to the other dialects.
+4. Session, user, release and tags of the trace are on each of its spans.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from trackway_analyzer.dialects.values import json_of
+from trackway_analyzer.read.foreign_values import (
+    Origins,
+    first,
+    kept,
+    span_id_of,
+    time_of,
+    trace_id_of,
+)
+from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.spans import Attributes, RawSpan
+
+_TYPES: Final = frozenset(
+    [
+        "SPAN",
+        "GENERATION",
+        "EVENT",
+        "AGENT",
+        "TOOL",
+        "CHAIN",
+        "RETRIEVER",
+        "EVALUATOR",
+        "EMBEDDING",
+        "GUARDRAIL",
+    ]
+)
+_PREFIX: Final = "langfuse.observation."
+_COPIED: Final = {
+    "input": "input",
+    "output": "output",
+    "level": "level",
+    "statusMessage": "status_message",
+    "version": "version",
+    "model": "model.name",
+    "providedModelName": "model.name",
+    "modelParameters": "model.parameters",
+    "completionStartTime": "completion_start_time",
+    "promptName": "prompt.name",
+    "promptVersion": "prompt.version",
+}
+"""Member of an observation to the rest of the attribute that the SDK writes for it."""
+_OF_TRACE: Final = {
+    "sessionId": "session.id",
+    "userId": "user.id",
+    "name": "langfuse.trace.name",
+    "tags": "langfuse.trace.tags",
+    "metadata": "langfuse.trace.metadata",
+    "release": "langfuse.release",
+    "environment": "langfuse.environment",
+}
+_SNAKE: Final = re.compile(r"_([a-z])")
+
+Observation = tuple[dict[str, Any], dict[str, Any]]
+"""An observation and its trace, which may be empty."""
+
+
+def langfuse_observations(document: Any) -> list[Observation] | None:
+    """Return the observations of a document; None where it is none of Langfuse's."""
+    if isinstance(document, dict) and isinstance(document.get("data"), list):
+        document = document["data"]
+    if isinstance(document, list):
+        parts = [_of_object(item) for item in document if isinstance(item, dict)]
+        found = [part for part in parts if part is not None]
+        return [observation for part in found for observation in part] if found else None
+    return _of_object(document) if isinstance(document, dict) else None
+
+
+def _of_object(item: dict[str, Any]) -> list[Observation] | None:
+    if _is_observation(item):
+        return [(_camel(item), {})]
+    observations = item.get("observations")
+    if not isinstance(observations, list) or not any(map(_is_observation, observations)):
+        return None
+    trace = item.get("trace", item)
+    trace = _camel(trace) if isinstance(trace, dict) else {}
+    return [(_camel(o) if isinstance(o, dict) else {}, trace) for o in observations]
+
+
+def _is_observation(item: Any) -> bool:
+    return (
+        isinstance(item, dict)
+        and str(item.get("type")).upper() in _TYPES
+        and ("traceId" in item or "trace_id" in item)
+        and ("startTime" in item or "start_time" in item)
+        and ("parentObservationId" in item or "parent_observation_id" in item or "level" in item)
+    )
+
+
+def _camel(item: dict[str, Any]) -> dict[str, Any]:
+    return {
+        _SNAKE.sub(lambda found: found[1].upper(), name) if "_" in name else name: value
+        for name, value in item.items()
+    }
+
+
+def langfuse_spans(
+    items: list[Observation], quarantine: Quarantine, offset: int | None
+) -> Iterator[RawSpan]:
+    """Return observations as spans."""
+    origins = Origins()
+    for item, trace in items:
+        span = _span(item, trace, origins, quarantine, offset)
+        if span is not None:
+            yield span
+
+
+def _span(
+    item: dict[str, Any],
+    trace: dict[str, Any],
+    origins: Origins,
+    quarantine: Quarantine,
+    offset: int | None,
+) -> RawSpan | None:
+    trace_id, span_id = trace_id_of(item.get("traceId")), span_id_of(item.get("id"))
+    if trace_id is None or span_id is None:
+        quarantine.add(Reason.BROKEN_SPAN, "an observation without a trace id or an id", offset)
+        return None
+    start, end = time_of(item.get("startTime")), time_of(item.get("endTime"))
+    if start is None:
+        quarantine.add(Reason.NO_START_TIME, "an observation without a start time", offset)
+    metadata = json_of(item.get("metadata"))
+    metadata = dict(metadata) if isinstance(metadata, dict) else {"value": metadata}
+    attributes = json_of(metadata.pop("attributes", None))
+    attributes = dict(attributes) if isinstance(attributes, dict) else {}
+    resource = json_of(metadata.pop("resourceAttributes", None))
+    scope = json_of(metadata.pop("scope", None))
+    scope = scope if isinstance(scope, dict) else {}
+    kind = str(item.get("type")).upper()
+    is_event = kind == "EVENT"
+    own = _own_attributes(item, trace, metadata, kind)
+    failed = str(item.get("level")).upper() == "ERROR"
+    return RawSpan(
+        trace_id,
+        span_id,
+        str(item.get("name") or ""),
+        start or end or 0,
+        origins.of(resource, _text(scope.get("name")), _text(scope.get("version"))),
+        {**_plain(attributes), **own},
+        span_id_of(item.get("parentObservationId")),
+        _text(attributes.get("span.kind")),
+        start if is_event and end is None else end,
+        "ERROR" if failed else "UNSET",
+        _text(item.get("statusMessage")),
+    )
+
+
+def _own_attributes(
+    item: dict[str, Any], trace: dict[str, Any], metadata: dict[str, Any], kind: str
+) -> Attributes:
+    own: Attributes = {}
+    if kind != "SPAN":
+        own[f"{_PREFIX}type"] = kind.lower()
+    for member, key in _OF_TRACE.items():
+        kept(own, key, trace.get(member) or (item.get(member) if member != "name" else None))
+    own.pop("langfuse.trace.metadata" if not trace else "", None)
+    for member, key in _COPIED.items():
+        kept(own, f"{_PREFIX}{key}", item.get(member))
+    # The mark of the dialect, where nothing else of Langfuse is on the span.
+    own.setdefault(f"{_PREFIX}input", None)
+    kept(own, f"{_PREFIX}usage_details", _usage(item))
+    kept(own, f"{_PREFIX}cost_details", _cost(item))
+    kept(own, f"{_PREFIX}id", item.get("id"))
+    kept(own, "langfuse.trace.id", item.get("traceId"))
+    for name, value in metadata.items():
+        kept(own, f"{_PREFIX}metadata.{name}", value)
+    return own
+
+
+def _usage(item: dict[str, Any]) -> Any:
+    details = json_of(item.get("usageDetails"))
+    if isinstance(details, dict) and details:
+        return details
+    usage = json_of(item.get("usage"))
+    usage = usage if isinstance(usage, dict) else {}
+    found = {
+        "input": first({**item, **usage}, "input_tokens", "promptTokens", "inputUsage")
+        if not isinstance(usage.get("input"), int)
+        else usage["input"],
+        "output": first({**item, **usage}, "output_tokens", "completionTokens", "outputUsage")
+        if not isinstance(usage.get("output"), int)
+        else usage["output"],
+    }
+    return {name: value for name, value in found.items() if value} or None
+
+
+def _cost(item: dict[str, Any]) -> Any:
+    details = json_of(item.get("costDetails"))
+    if isinstance(details, dict) and details:
+        return details
+    total = first(item, "totalCost", "calculatedTotalCost")
+    return None if total is None else {"total": total}
+
+
+def _plain(attributes: dict[str, Any]) -> Attributes:
+    found: Attributes = {}
+    for key, value in attributes.items():
+        kept(found, str(key), value)
+    return found
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
