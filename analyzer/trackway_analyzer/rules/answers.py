@@ -54,6 +54,7 @@ _QUANTITY: Final = re.compile(
     r"(?P<before>[$€£])?\s?(?P<number>[-+]?\d[\d.,'’]*\d|[-+]?\d)\s?(?P<after>%|€|£|\$|[^\W\d_]+)?"
 )
 _MONEY: Final = re.compile(r"[$€£]\s?\d[\d.,]*|\d[\d.,]*\s?(?:€|£|\$|USD|EUR|GBP|dollars|euros)\b")
+_EMAIL: Final = re.compile(r"[^\s@<>()\"',;:]+@[^\s@<>()\"',;:!?]+")
 _HOST: Final = re.compile(
     r"(?:https?://|www\.)[^\s)\"'>]+"
     r"|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|ai|co|gov|edu|info|app|uk|de|fr|eu)\b",
@@ -240,12 +241,15 @@ def _shown(evidence: Evidence, run: int) -> Iterator[Text]:
 
 
 def _named(text: str) -> Iterator[JsonValue]:
-    """Identifiers, hosts and amounts that a text names."""
+    """Identifiers, e-mail addresses, hosts and amounts that a text names."""
     for match in _MONEY.finditer(text):
         amount = as_number(match.group())
         if amount is not None:
             yield float(amount)
+    text = _MONEY.sub(" ", text)
+    yield from (address.rstrip(".") for address in _EMAIL.findall(text))
+    text = _EMAIL.sub(" ", text)
     yield from (host.rstrip(".,") for host in _HOST.findall(text))
-    for word in words(f"{_HOST.sub(' ', _MONEY.sub(' ', text))} "):
+    for word in words(f"{_HOST.sub(' ', text)} "):
         number = as_number(word) if re.fullmatch(r"[\d.,]+", word) else None
         yield word if number is None else float(number)

@@ -408,11 +408,38 @@ class Evidence(WithGaps):
         named = (e for e in self._events[row] or () if e["name"] == name)
         return [self._decoded(event["attributes"]) for event in named]
 
+    def run_events(self, ordinal: int, name: str) -> list[tuple[int, Any]]:
+        """Events of a run that hang on no step: the last row that had begun, and attributes."""
+        first, last = self.batch.bounds(ordinal)
+        if self._run_events is None:
+            return []
+        found = []
+        for event in self._run_events[ordinal] or ():
+            if event["name"] == name:
+                moment = event["time"]
+                begun = (
+                    row
+                    for row in range(first, last)
+                    if moment is None or self._starts[row] is None or self._starts[row] <= moment
+                )
+                found.append((max(begun, default=first - 1), self._decoded(event["attributes"])))
+        return found
+
     @cached_property
     def _events(self) -> list[list[dict[str, Any]] | None] | None:
         if is_null(self.batch.steps, "events").all():
             return None
         return self._column("events")
+
+    @cached_property
+    def _run_events(self) -> list[list[dict[str, Any]] | None] | None:
+        if is_null(self.batch.runs, "events").all():
+            return None
+        return listed(self.batch.runs, "events")
+
+    @cached_property
+    def _starts(self) -> list[Any]:
+        return self._column("start")
 
     def text(self, ordinal: int, column: str) -> str | None:
         """A text column of a run: `input`, `final_text`."""

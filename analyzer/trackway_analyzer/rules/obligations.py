@@ -5,14 +5,15 @@
 2. `Routed`: each wait names who it waits for, until when, and how it is taken up again; with
    `resumed`, it was taken up.
 3. `Deadline`: the run ended by its deadline.
+4. A record that hangs on the agent or the run counts where it was made, after the steps before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from trackway.schema import Trackway
 from trackway_analyzer.batch import RunBatch
@@ -29,9 +30,29 @@ from trackway_analyzer.rules.rule import (
     may_hide_a_call,
     violated,
 )
-from trackway_analyzer.rules.sentences import number, step
+from trackway_analyzer.rules.sentences import number
 
 WAIT_FIELDS: Final = ("owner", "deadline", "resume_token")
+
+
+class _Record(NamedTuple):
+    """What was recorded at a step, or on the agent or the run after a step had begun."""
+
+    row: int
+    between: bool
+    said: dict[str, Any]
+
+    def position(self, evidence: Evidence) -> int | None:
+        """Which step of the run it hangs on; None: on none."""
+        return None if self.between else evidence.position(self.row)
+
+
+def _where(evidence: Evidence, result: Result) -> str:
+    """Name the step of a finding, or the run."""
+    if result.position is None:
+        return "the run"
+    row = int(evidence.batch.offsets[result.run]) + result.position
+    return f"step {number(evidence, row)} {evidence.tool[row] or evidence.operation_of[row]}"
 
 
 @dataclass(frozen=True)
@@ -40,12 +61,18 @@ class _EventRule(RunRule):
 
     layer = Layer.OUTCOME
 
-    def _events(
-        self, evidence: Evidence, run: int, name: str
-    ) -> Iterator[tuple[int, dict[str, Any]]]:
-        for row in range(*evidence.batch.bounds(run)):
-            for said in evidence.events(row, name):
-                yield row, said if isinstance(said, dict) else {}
+    def _events(self, evidence: Evidence, run: int, name: str) -> list[_Record]:
+        """Records of this name in their order, those on no step after the row before them."""
+        on_steps = [
+            _Record(row, False, said if isinstance(said, dict) else {})
+            for row in range(*evidence.batch.bounds(run))
+            for said in evidence.events(row, name)
+        ]
+        on_none = [
+            _Record(row, True, said if isinstance(said, dict) else {})
+            for row, said in evidence.run_events(run, name)
+        ]
+        return sorted([*on_steps, *on_none], key=lambda record: record[:2])
 
 
 @dataclass(frozen=True)
@@ -63,26 +90,24 @@ class Continuity(_EventRule):
 
     def judge(self, evidence: Evidence, run: int) -> Result | None:
         """Judge one run."""
-        events = list(self._events(evidence, run, Trackway.EVENT_CONTINUITY))
-        if not events:
+        records = self._events(evidence, run, Trackway.EVENT_CONTINUITY)
+        if not records:
             return insufficient(run, NOT_RECORDED_GAP)
-        for row, said in events:
-            last = row == events[-1][0]
-            wanted = [*_names(said.get("required")), *(self.required if last else ())]
-            lost = [name for name in wanted if name not in _names(said.get("present"))]
+        for record in records:
+            last = record[:2] == records[-1][:2]
+            wanted = [*_names(record.said.get("required")), *(self.required if last else ())]
+            lost = [name for name in wanted if name not in _names(record.said.get("present"))]
             if lost:
-                return violated(run, evidence.position(row), lost=lost)
+                return violated(run, record.position(evidence), lost=lost)
         return None
 
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
         if "gap" in result.detail:
             return Said(sentence="no record of continuity: nobody knows which decisions were seen")
-        assert result.position is not None
-        row = int(evidence.batch.offsets[result.run]) + result.position
         lost = result.detail["lost"]
         listed = ", ".join(lost)
-        return Said(sentence=f"{step(evidence, row)} no longer saw {listed}", expected=lost)
+        return Said(sentence=f"{_where(evidence, result)} no longer saw {listed}", expected=lost)
 
 
 @dataclass(frozen=True)
@@ -94,18 +119,18 @@ class Routed(_EventRule):
 
     def judge(self, evidence: Evidence, run: int) -> Result | None:
         """Judge one run."""
-        taken_up = [
-            (row, said.get("resume_token"))
-            for row, said in self._events(evidence, run, Trackway.EVENT_RESUME)
-        ]
-        for row, said in self._events(evidence, run, Trackway.EVENT_WAIT):
-            missing = [name for name in WAIT_FIELDS if not said.get(name)]
-            position = evidence.position(row)
+        taken_up = self._events(evidence, run, Trackway.EVENT_RESUME)
+        for wait in self._events(evidence, run, Trackway.EVENT_WAIT):
+            missing = [name for name in WAIT_FIELDS if not wait.said.get(name)]
+            position = wait.position(evidence)
             if missing:
                 return violated(run, position, missing=missing)
-            token = said["resume_token"]
-            if self.resumed and not any(t == token and r >= row for r, t in taken_up):
-                gap = evidence.hides_step(run, after=position)
+            token = wait.said["resume_token"]
+            if self.resumed and not any(
+                resume.said.get("resume_token") == token and resume.row >= wait.row
+                for resume in taken_up
+            ):
+                gap = evidence.hides_step(run, after=wait.row - evidence.first_row(run))
                 return (
                     violated(run, position, token=token)
                     if gap is None
@@ -119,9 +144,7 @@ class Routed(_EventRule):
             return Said(
                 sentence=f"no unrouted wait was seen, but {result.detail['gap']} may hide one"
             )
-        assert result.position is not None
-        row = int(evidence.batch.offsets[result.run]) + result.position
-        name = f"step {number(evidence, row)} {evidence.tool[row] or evidence.operation_of[row]}"
+        name = _where(evidence, result)
         if "token" in result.detail:
             return Said(sentence=f"{name} waits and was never taken up again")
         return Said(

@@ -62,13 +62,16 @@ def test_regular_expressions(said: Callable[..., Any], call: Any) -> None:
         ("It comes to 840.", "840.0"),
         ("See https://evil.example/x.", '"https://evil.example/x"'),
         ("Write to joe@shop.example.", '"joe@shop.example"'),
+        ("I wrote to mia@shop.com.", None),
+        ("Write to <joe@shop.com>, please.", '"joe@shop.com"'),
         ("We ship on 2026-02-01.", '"2026-02-01"'),
     ],
 )
 def test_nothing_is_made_up(
     said: Callable[..., Any], call: Any, text: str, made_up: str | None
 ) -> None:
-    order = {"id": "A123", "total": 84.0, "mail": "mia@shop.example", "day": "2026-01-05"}
+    mails = ["mia@shop.example", "mia@shop.com"]
+    order = {"id": "A123", "total": 84.0, "mails": mails, "day": "2026-01-05"}
     run = [call("find", result=order), call("bad", result={"error": "A124 840 $12"})]
     found = said(Answer(grounded=True), run, final_text=text, input="about T-77")
 

@@ -165,6 +165,53 @@ class TestContinuity:
         ]
 
 
+class TestRecordsOnNoStep:
+    """The agent's or the run's own events, between steps by their time."""
+
+    STEPS: ClassVar = [
+        {"tool": "a", "start": datetime(2026, 1, 4, tzinfo=UTC)},
+        {"tool": "b", "start": datetime(2026, 1, 6, tzinfo=UTC)},
+    ]
+    FULL: ClassVar = {"owner": "ops", "deadline": "2026-01-06T00:00:00Z", "resume_token": "t"}
+
+    def test_continuity_may_be_recorded_on_the_agent(
+        self, said: Callable[..., Any], run_of: Any
+    ) -> None:
+        def batch(present: list[str]) -> Any:
+            record = event("continuity", required=["d1"], present=present)
+            return run_of(self.STEPS, events=[record])
+
+        assert said(Continuity(), batch(["d1"])) == []
+        assert said(Continuity(), batch([])) == [("violated", "the run no longer saw d1")]
+
+    def test_the_last_record_is_the_latest_by_time(
+        self, said: Callable[..., Any], run_of: Any
+    ) -> None:
+        between = event("continuity", present=["d1"])
+        later = [self.STEPS[0], self.STEPS[1] | {"events": [event("continuity", present=[])]}]
+
+        assert said(Continuity("d1"), run_of(later, events=[between])) == [
+            ("violated", "step 2 b no longer saw d1")
+        ]
+
+    def test_a_wait_may_be_recorded_on_the_agent(
+        self, said: Callable[..., Any], run_of: Any
+    ) -> None:
+        def batch(*events: Any, steps: Any = self.STEPS) -> Any:
+            return run_of(steps, events=list(events))
+
+        wait, resume = event("wait", **self.FULL), event("resume", resume_token="t")
+
+        assert said(Routed(resumed=True), batch(wait, resume)) == []
+        assert said(Routed(), batch(event("wait", owner="ops", resume_token="t"))) == [
+            ("violated", "the run waits without deadline")
+        ]
+        assert said(Routed(resumed=True), batch(wait)) == [
+            ("violated", "the run waits and was never taken up again")
+        ]
+        assert said(Routed(resumed=True), batch(wait, resume, steps=[])) == []
+
+
 class TestRouted:
     FULL: ClassVar = {"owner": "ops", "deadline": "2026-01-06T00:00:00Z", "resume_token": "t"}
 
