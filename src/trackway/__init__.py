@@ -19,6 +19,7 @@ from trackway.events import (
     state,
     wait,
 )
+from trackway.instrument import instrument, uninstrument
 from trackway.propagation import carried, carrier
 from trackway.recorder import TrajectoryRecorder
 from trackway.recording import VERSION as __version__
@@ -42,6 +43,7 @@ __all__ = [
     "effect",
     "final",
     "flush",
+    "instrument",
     "llm",
     "outcome",
     "redactor",
@@ -54,5 +56,6 @@ __all__ = [
     "step",
     "tool",
     "tools",
+    "uninstrument",
     "wait",
 ]

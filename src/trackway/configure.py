@@ -134,6 +134,11 @@ def configure(
     return provider
 
 
+def provider_in_use() -> TracerProvider | None:
+    """Return the provider that records, where it is not the global one or none is global yet."""
+    return None if _Configured.arguments is None else _Configured.provider
+
+
 def flush(timeout: float = DEFAULT_TIMEOUT) -> bool:
     """Deliver what has ended, within `timeout` seconds; True only if all of it was delivered."""
     pipeline = _Configured.pipeline
