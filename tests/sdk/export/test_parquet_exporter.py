@@ -146,3 +146,19 @@ def test_without_pyarrow_the_error_says_what_to_type(tmp_path: Path) -> None:
     assert run.stdout == (
         "export to Parquet needs pyarrow, which is not installed: pip install 'trackway[parquet]'\n"
     )
+
+
+def test_pandas_is_not_needed(tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "class NoPandas:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'pandas': raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, NoPandas())\n"
+        "import trackway\n"
+        "trackway.configure('alone', export=sys.argv[1])\n"
+        "with trackway.run('task'): pass\n"
+        "sys.exit(0 if trackway.flush(20) else 'not written')"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True)
+    assert len(rows_below(tmp_path)) == 1

@@ -144,8 +144,9 @@ def _as_file(rows: pa.Table) -> pa.Table:
 
 def _dates(start: pa.ChunkedArray, run: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return each row's partition date: that of its run's first span."""
-    bounds = pc.min_max(start).as_py()
-    days = [bounds[end].strftime("%Y-%m-%d") for end in ("min", "max")]
+    # As text: pyarrow needs pandas to give nanoseconds as a Python value, and we do not ask for it.
+    ends = (pc.strftime(end(start), format="%Y-%m-%d") for end in (pc.min, pc.max))
+    days = [day.as_py() for day in ends]
     if days[0] == days[1]:
         return pa.chunked_array([pa.repeat(days[0], len(start))])
     first = (
