@@ -15,6 +15,8 @@ from calendar import timegm
 from datetime import datetime
 from typing import Any, Final
 
+import pyarrow as pa
+
 from trackway_analyzer.json_text import UnencodableError, compact
 from trackway_analyzer.read.any_value import BrokenValueError, bounded
 from trackway_analyzer.read.otlp_json import span_hex
@@ -129,6 +131,37 @@ def flattened(attributes: Attributes, prefix: str, value: Any, depth: int = 0) -
 
 
 _MAX_FLAT: Final = 12
+
+
+def plain_rows(table: pa.Table) -> list[dict[str, Any]]:
+    """Return rows as objects: times in ns, for Python's end at microseconds, bytes as text."""
+    columns = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        columns[name] = [_plain(value) for value in _integer_times(column).to_pylist()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _integer_times(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = column.type
+    if pa.types.is_timestamp(kind):
+        return column.cast(pa.timestamp("ns", kind.tz)).cast(pa.int64())
+    if pa.types.is_list(kind) and pa.types.is_timestamp(kind.value_type):
+        times = pa.list_(pa.timestamp("ns", kind.value_type.tz))
+        return column.cast(times).cast(pa.list_(pa.int64()))
+    return column
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with bytes as text, and pairs of a map as an object."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, list):
+        if value and all(isinstance(item, tuple) and len(item) == 2 for item in value):
+            return {str(_plain(key)): _plain(inner) for key, inner in value}
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    return value
 
 
 class Origins:

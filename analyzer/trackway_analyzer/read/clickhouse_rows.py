@@ -1,0 +1,160 @@
+"""ClickHouse's OpenTelemetry table (`otel_traces`) as Parquet, Arrow or JSON, as spans.
+
+1. Columns are those of the collector's ClickHouse exporter: `TraceId`, `SpanName`, `Timestamp`,
+   `Duration` in ns, attributes as maps (or, in its JSON schema, as objects), events and links as
+   parallel lists or as lists of objects. Strings may come as bytes, enums by either name.
+2. The table keeps every attribute as text. Attributes of ours that are no text get their type back;
+   those of others stay text, which dialects read.
+3. JSON comes as one row a line, as a list, or with the rows under `data`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+
+from trackway.schema import SPAN_COLUMNS, Trackway
+from trackway_analyzer.dialects.values import json_of
+from trackway_analyzer.json_text import parsed
+from trackway_analyzer.read.foreign_values import (
+    Origins,
+    kept,
+    plain_rows,
+    span_id_of,
+    time_of,
+    trace_id_of,
+)
+from trackway_analyzer.read.otlp_json import CODES, KINDS
+from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.spans import Attributes, RawEvent, RawLink, RawSpan
+
+_REQUIRED: Final = frozenset(["TraceId", "SpanId", "SpanName", "Timestamp"])
+_TYPED: Final = frozenset(
+    column.attribute
+    for column in SPAN_COLUMNS
+    if column.attribute is not None and column.type != "string"
+) | {
+    Trackway.RUN_LAST_STEP,
+    Trackway.OUTCOME_SUCCESS,
+    Trackway.OUTCOME_CENSORED,
+    Trackway.STREAM_ABANDONED,
+    Trackway.STREAM_CHUNKS,
+    Trackway.STREAM_FIRST_CHUNK,
+}
+"""Attributes that are no text, of which the table made one."""
+
+
+def is_clickhouse_table(names: Sequence[str]) -> bool:
+    """Tell whether columns are those of `otel_traces`."""
+    return set(names) >= _REQUIRED
+
+
+def clickhouse_rows(document: Any) -> list[Any] | None:
+    """Return the rows of a document; None where it is no `otel_traces`."""
+    if isinstance(document, dict) and isinstance(document.get("data"), list):
+        document = document["data"]
+    rows = document if isinstance(document, list) else [document]
+    return rows if any(isinstance(row, dict) and row.keys() >= _REQUIRED for row in rows) else None
+
+
+def clickhouse_table_spans(table: pa.Table, quarantine: Quarantine) -> Iterator[RawSpan]:
+    """Return the rows of a table as spans."""
+    yield from clickhouse_spans(plain_rows(table), quarantine, None)
+
+
+def clickhouse_spans(
+    rows: list[Any], quarantine: Quarantine, offset: int | None
+) -> Iterator[RawSpan]:
+    """Return rows as spans."""
+    origins = Origins()
+    for row in rows:
+        span = _span(row, origins) if isinstance(row, dict) else None
+        if span is None:
+            quarantine.add(Reason.BROKEN_SPAN, "a row without TraceId or SpanId", offset)
+            continue
+        if not span.start:
+            quarantine.add(Reason.NO_START_TIME, "a row without Timestamp", offset)
+        yield span
+
+
+def _span(row: dict[str, Any], origins: Origins) -> RawSpan | None:
+    trace_id, span_id = trace_id_of(row.get("TraceId")), span_id_of(row.get("SpanId"))
+    if trace_id is None or span_id is None:
+        return None
+    start, duration = time_of(row.get("Timestamp")), _integer(row.get("Duration"))
+    resource = _attributes(row.get("ResourceAttributes"))
+    if row.get("ServiceName"):
+        resource.setdefault("service.name", row["ServiceName"])
+    return RawSpan(
+        trace_id,
+        span_id,
+        str(row.get("SpanName") or ""),
+        start or 0,
+        origins.of(resource, _text(row.get("ScopeName")), _text(row.get("ScopeVersion"))),
+        _attributes(row.get("SpanAttributes")),
+        span_id_of(row.get("ParentSpanId")),
+        _word(row.get("SpanKind"), KINDS),
+        None if start is None or duration is None else start + duration,
+        _word(row.get("StatusCode"), CODES),
+        _text(row.get("StatusMessage")),
+        tuple(_events(row)),
+        tuple(_links(row)),
+        _text(row.get("TraceState")),
+    )
+
+
+def _events(row: dict[str, Any]) -> Iterator[RawEvent]:
+    for item in _nested(row, "Events"):
+        name, time = str(item.get("Name") or ""), time_of(item.get("Timestamp"))
+        yield RawEvent(name, time, _attributes(item.get("Attributes")))
+
+
+def _links(row: dict[str, Any]) -> Iterator[RawLink]:
+    for item in _nested(row, "Links"):
+        trace_id, span_id = trace_id_of(item.get("TraceId")), span_id_of(item.get("SpanId"))
+        if trace_id is not None and span_id is not None:
+            yield RawLink(trace_id, span_id, _attributes(item.get("Attributes")))
+
+
+def _nested(row: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the items of a nested column: objects, or one list for each of their members."""
+    whole = row.get(name)
+    if isinstance(whole, list):
+        return [item for item in whole if isinstance(item, dict)]
+    members = whole if isinstance(whole, dict) else row
+    prefix = "" if members is whole else f"{name}."
+    lists = {
+        member.removeprefix(prefix): values
+        for member, values in members.items()
+        if member.startswith(prefix) and isinstance(values, list)
+    }
+    count = min(map(len, lists.values()), default=0)
+    return [{member: values[place] for member, values in lists.items()} for place in range(count)]
+
+
+def _attributes(value: Any) -> Attributes:
+    members = json_of(value)
+    found: Attributes = {}
+    for key, text in (members if isinstance(members, dict) else {}).items():
+        typed = parsed(text) if key in _TYPED and isinstance(text, str) else text
+        kept(found, str(key), typed)
+    return found
+
+
+def _word(value: Any, names: tuple[str, ...]) -> str | None:
+    word = str(value).upper().rpartition("_")[2]
+    return word if word in names else None
+
+
+def _integer(value: Any) -> int | None:
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if 0 <= number < 2**62 else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
