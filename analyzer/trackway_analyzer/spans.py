@@ -23,6 +23,9 @@ from trackway_analyzer.tables import SPAN_SCHEMA, table_of
 
 Attributes = dict[str, JsonValue]
 
+NO_TIME: Final = 0
+"""Start or end of a span that its file does not hold: 1970, for a start is never null."""
+
 
 class RawEvent(NamedTuple):
     """A span event, or a log record that names the span."""

@@ -73,6 +73,7 @@ class GapName(StrEnum):
     UNPARSABLE_ARGUMENTS = "unparsable_arguments"
     TOOLS_NOT_OBSERVABLE = "tools_not_observable"
     MISSING_STEPS = "missing_steps"
+    MISSING_TIMESTAMPS = "missing_timestamps"
     PARENT_CYCLE = "parent_cycle"
     UNKNOWN_DIALECT = "unknown_dialect"
     TRUNCATED_FILE = "truncated_file"

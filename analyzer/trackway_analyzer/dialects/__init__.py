@@ -27,10 +27,12 @@ from trackway_analyzer.dialects.otel_genai import OTEL_GENAI
 from trackway_analyzer.dialects.pydantic_ai import PYDANTIC_AI
 from trackway_analyzer.dialects.span_reader import SpanReader
 from trackway_analyzer.dialects.strands import STRANDS
+from trackway_analyzer.dialects.transcript import TRANSCRIPT
 from trackway_analyzer.dialects.vercel import VERCEL
 
 KNOWN: Final[tuple[Dialect, ...]] = (
     NATIVE,
+    TRANSCRIPT,
     OPENINFERENCE,
     VERCEL,
     LANGFUSE,

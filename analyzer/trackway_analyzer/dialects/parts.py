@@ -58,7 +58,7 @@ def call_part(call_id: JsonValue, item: dict[str, Any]) -> Part:
     return {
         "type": "tool_call",
         "id": _id(call_id),
-        "name": source.get("name") or source.get("toolName"),
+        "name": source.get("name") or source.get("toolName") or _id(function),
         "arguments": json_of(given),
     }
 

@@ -25,7 +25,12 @@ class Format(StrEnum):
     OTLP_JSON = "otlp-json"
     OTLP_PROTOBUF = "otlp-protobuf"
     JAEGER_JSON = "jaeger-json"
+    CLICKHOUSE = "clickhouse"
     LANGFUSE = "langfuse"
+    MLFLOW = "mlflow"
+    PHOENIX = "phoenix"
+    TAU_BENCH = "tau-bench"
+    TAU2_BENCH = "tau2-bench"
 
 
 class Container(StrEnum):

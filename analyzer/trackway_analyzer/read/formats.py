@@ -17,10 +17,34 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
+from trackway_analyzer.read.clickhouse_rows import (
+    clickhouse_rows,
+    clickhouse_spans,
+    clickhouse_table_spans,
+    is_clickhouse_table,
+)
 from trackway_analyzer.read.detect import Format
 from trackway_analyzer.read.json_documents import MAX_DOCUMENT, Located
 from trackway_analyzer.read.langfuse_export import langfuse_observations, langfuse_spans
+from trackway_analyzer.read.mlflow_traces import (
+    is_mlflow_table,
+    mlflow_rows,
+    mlflow_spans,
+    mlflow_traces,
+)
+from trackway_analyzer.read.phoenix_export import (
+    is_phoenix_table,
+    phoenix_items,
+    phoenix_rows,
+    phoenix_spans,
+)
 from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.read.transcripts.tau_bench import (
+    tau2_simulations,
+    tau2_spans,
+    tau_bench_records,
+    tau_bench_spans,
+)
 from trackway_analyzer.spans import RawSpan
 
 Spans: TypeAlias = Iterator[RawSpan]
@@ -57,10 +81,19 @@ class TableFormat:
 
 
 DOCUMENTS: Final[tuple[DocumentFormat, ...]] = (
+    DocumentFormat(Format.CLICKHOUSE, clickhouse_rows, clickhouse_spans),
     DocumentFormat(Format.LANGFUSE, langfuse_observations, langfuse_spans),
+    DocumentFormat(Format.MLFLOW, mlflow_traces, mlflow_spans),
+    DocumentFormat(Format.PHOENIX, phoenix_items, phoenix_spans),
+    DocumentFormat(Format.TAU_BENCH, tau_bench_records, tau_bench_spans),
+    DocumentFormat(Format.TAU2_BENCH, tau2_simulations, tau2_spans),
 )
 LINES: Final[tuple[LineFormat, ...]] = ()
-TABLES: Final[tuple[TableFormat, ...]] = ()
+TABLES: Final[tuple[TableFormat, ...]] = (
+    TableFormat(Format.CLICKHOUSE, is_clickhouse_table, clickhouse_table_spans),
+    TableFormat(Format.MLFLOW, is_mlflow_table, mlflow_rows),
+    TableFormat(Format.PHOENIX, is_phoenix_table, phoenix_rows),
+)
 
 
 def document_spans(

@@ -5,6 +5,8 @@
 2. A model step was cut if it stopped for `length`, if it read fewer tokens than the agent's turn
    before it, or if its input does not begin with that turn's input. A recorded `trackway.context`
    event that says so stands too.
+   Model steps of transcripts hold only what was said since the turn before: nothing can be told of
+   their inputs.
 3. What was derived says so: a framework that shortens its history on purpose looks the same.
 
 Both are functions of a run batch to a small table, computed when somebody asks.
@@ -21,6 +23,7 @@ import pyarrow.compute as pc
 
 from trackway.schema import Operation, Trackway
 from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.dialects.transcript import TRANSCRIPT
 from trackway_analyzer.json_text import canonical, parsed
 from trackway_analyzer.model import JsonValue
 
@@ -63,16 +66,21 @@ def cuts(batch: RunBatch) -> pa.Table:
     """Return one row a sign that a model's context was cut (`CUT_SCHEMA`), in order."""
     rows: list[dict[str, Any]] = []
     before: dict[tuple[int, str | None], dict[str, Any]] = {}
+    transcripts = {
+        run
+        for run, sources in enumerate(batch.runs.column("sources").to_pylist())
+        if sources and TRANSCRIPT.name in sources
+    }
     for step in _models(batch, "input", "tokens_in", "finish_reasons", "agent_path", "events"):
         agent = step["run"], step["agent_path"]
-        for sign in _signs(step, before.get(agent)):
+        for sign in _signs(step, before.get(agent), whole=step["run"] not in transcripts):
             place = {"run": step["run"], "position": step["position"]}
             rows.append({**place, "sign": sign, "derived": sign != "recorded"})
         before[agent] = step
     return pa.Table.from_pylist(rows, schema=CUT_SCHEMA)
 
 
-def _signs(step: dict[str, Any], before: dict[str, Any] | None) -> Iterator[str]:
+def _signs(step: dict[str, Any], before: dict[str, Any] | None, *, whole: bool) -> Iterator[str]:
     if any(event.get("truncated") is True for event in _events(step, Trackway.EVENT_CONTEXT)):
         yield "recorded"
     if "length" in (step["finish_reasons"] or ()):
@@ -82,6 +90,8 @@ def _signs(step: dict[str, Any], before: dict[str, Any] | None) -> Iterator[str]
     tokens = before["tokens_in"], step["tokens_in"]
     if None not in tokens and tokens[1] < tokens[0]:
         yield "tokens"
+    if not whole:
+        return
     earlier, told = (parsed(each["input"] or "null") for each in (before, step))
     lists = isinstance(earlier, list) and isinstance(told, list)
     if lists and told[: len(earlier)] != earlier:

@@ -16,6 +16,7 @@
 12. `tools_not_observable`: nothing can tell whether tools were called: they were offered to a model
     whose output is not recorded; the last turn asked for a call in a run without any tool span; an
     agent ended well and no call of it is recorded.
+13. `missing_timestamps`: steps whose start or end the source does not hold. Counts steps.
 
 A gap of one step has its position. A gap of all steps of a kind is one gap of the run, without one.
 """
@@ -37,6 +38,7 @@ from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.reconstruct.rank import Clock
 from trackway_analyzer.reconstruct.run_spans import RunSpans
 from trackway_analyzer.reconstruct.tree import Tree
+from trackway_analyzer.spans import NO_TIME
 
 GapRow = dict[str, Any]
 
@@ -77,7 +79,7 @@ class Evidence:
 def gaps_of(evidence: Evidence) -> list[list[GapRow]]:
     """Return the gaps of each run, sorted by name and position."""
     gaps: list[list[GapRow]] = [[] for _ in evidence.spans]
-    for finder in (_structure, _spans, _run_spans, _clock_holes, _step_values, _unobservable):
+    for finder in _FINDERS:
         for run, gap in finder(evidence):
             gaps[run].append(gap)
     for rows in gaps:
@@ -129,6 +131,17 @@ def _spans(evidence: Evidence) -> Found:
     cut = pc.list_value_length(columns.array("truncated")).fill_null(0).to_numpy()
     for number, count in _sums(evidence, np.where(columns.is_step, 0, cut)):
         yield number, _gap(GapName.TRUNCATED_VALUE, count)
+
+
+def _untimed(evidence: Evidence) -> Found:
+    """Steps whose times are not in the source, one gap a run."""
+    columns = evidence.columns
+    lacks_start = columns.is_step & (columns.start == NO_TIME)
+    lacks_end = columns.is_step & (columns.end == NO_TIME)
+    starts, ends = dict(_sums(evidence, lacks_start)), dict(_sums(evidence, lacks_end))
+    for number, count in _sums(evidence, lacks_start | lacks_end):
+        lacking = [word for word, runs in (("start", starts), ("end", ends)) if number in runs]
+        yield number, _gap(GapName.MISSING_TIMESTAMPS, count, detail=" and ".join(lacking))
 
 
 def _run_spans(evidence: Evidence) -> Found:
@@ -194,12 +207,12 @@ def _step_values(evidence: Evidence) -> Found:
     spanned = ~steps.column("synthesised").to_numpy()
     bare = {
         name: steps.column(name).combine_chunks().is_null().to_numpy(zero_copy_only=False)
-        for name in ("arguments", "result", "input", "output", "end")
+        for name in ("arguments", "result", "input", "output", "start", "end")
     }
     off = (is_tool & bare["arguments"] & bare["result"], is_model & bare["input"] & bare["output"])
     for kind, silent, word in ((is_tool, off[0], "tool calls"), (is_model, off[1], "model calls")):
         yield from _of_steps(evidence, GapName.CONTENT_OFF, silent, of=kind, detail=word)
-    unfinished = spanned & bare["end"]
+    unfinished = spanned & bare["end"] & ~bare["start"]
     yield from _of_steps(evidence, GapName.UNFINISHED_SPAN, unfinished)
     yield from _of_steps(evidence, GapName.UNPARSABLE_ARGUMENTS, _unparsable(steps, is_tool))
     truncated = steps.column("truncated").combine_chunks()
@@ -262,6 +275,17 @@ def _offers(columns: SpanColumns, models: Ints) -> Mask:
     return offers
 
 
+_FINDERS: Final = (
+    _structure,
+    _spans,
+    _untimed,
+    _run_spans,
+    _clock_holes,
+    _step_values,
+    _unobservable,
+)
+
+
 def _of_steps(
     evidence: Evidence,
     name: GapName,
@@ -297,7 +321,7 @@ def _counted(evidence: Evidence, name: GapName, flags: Mask) -> Found:
         yield number, _gap(name, count)
 
 
-def _sums(evidence: Evidence, values: Ints) -> Iterable[tuple[int, int]]:
+def _sums(evidence: Evidence, values: Ints | Mask) -> Iterable[tuple[int, int]]:
     rows = np.flatnonzero((values > 0) & (evidence.run != NONE))
     totals: dict[int, int] = defaultdict(int)
     for number, value in zip(evidence.run[rows].tolist(), values[rows].tolist(), strict=True):

@@ -3,7 +3,8 @@
 1. Start first, then depth (a parent before its child), then content. Ids decide only between spans
    that are equal in everything else.
 2. Clocks of two machines disagree. A span that starts more than `TOLERANCE` before its parent is
-   moved, with everything below it, to its parent's start; that is a clock skew.
+   moved, with everything below it, to its parent's start; that is a clock skew, unless its start
+   was not recorded.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from trackway_analyzer.reconstruct.columns import NONE, Ints, Mask, SpanColumns
 from trackway_analyzer.reconstruct.tree import Tree, depth, summed
+from trackway_analyzer.spans import NO_TIME
 from trackway_analyzer.tables import SPAN_SCHEMA
 
 IDS: Final = ("trace_id", "span_id", "parent_span_id")
@@ -82,4 +84,4 @@ def _moved(columns: SpanColumns, tree: Tree) -> tuple[Ints, Ints]:
         return start, skewed
     move = np.zeros(len(columns), dtype=np.int64)
     move[skewed] = start[tree.parent[skewed]] - start[skewed]
-    return start + summed(tree.parent, move), skewed
+    return start + summed(tree.parent, move), skewed[start[skewed] != NO_TIME]

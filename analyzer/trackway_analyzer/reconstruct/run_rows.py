@@ -22,6 +22,7 @@ from trackway.schema import Operation
 from trackway_analyzer.reconstruct.columns import NEVER, NONE, Ints, Mask, SpanColumns, paired
 from trackway_analyzer.reconstruct.gaps import GapRow
 from trackway_analyzer.reconstruct.run_spans import RunSpans, attribute_columns
+from trackway_analyzer.spans import NO_TIME
 from trackway_analyzer.tables import RUN_SCHEMA
 
 _PICKED: Final = (
@@ -112,15 +113,18 @@ def _distinct(
 def _times(columns: SpanColumns, run: Ints, rows: Ints, count: int) -> dict[str, pa.Array]:
     start = np.full(count, np.iinfo(np.int64).max)
     end = np.full(count, NEVER)
-    np.minimum.at(start, run[rows], columns.start[rows])
+    timed = rows[columns.start[rows] != NO_TIME]
+    np.minimum.at(start, run[timed], columns.start[timed])
     np.maximum.at(end, run[rows], columns.end[rows])
-    open_end = end == NEVER
-    seconds = np.where(open_end, 0.0, (end - start) / 1e9)
+    no_start = np.bincount(run[timed], minlength=count) == 0
+    no_end = (end == NEVER) | (end == NO_TIME)
+    unknown = no_start | no_end
+    seconds = np.where(unknown, 0, end - np.where(unknown, 0, start)) / 1e9
     kind = RUN_SCHEMA.field("start").type
     return {
-        "start": pa.array(start, pa.int64()).cast(kind),
-        "end": pa.array(end, pa.int64(), mask=open_end).cast(kind),
-        "duration_s": pa.array(seconds, mask=open_end),
+        "start": pa.array(start, pa.int64(), mask=no_start).cast(kind),
+        "end": pa.array(end, pa.int64(), mask=no_end).cast(kind),
+        "duration_s": pa.array(seconds, mask=unknown),
     }
 
 

@@ -29,6 +29,7 @@ from trackway_analyzer.reconstruct.messages import Request, as_json
 from trackway_analyzer.reconstruct.order import Order
 from trackway_analyzer.reconstruct.paths import Paths
 from trackway_analyzer.reconstruct.requests import Joined
+from trackway_analyzer.spans import NO_TIME
 from trackway_analyzer.tables import STEP_SCHEMA
 
 NO, YES, UNKNOWN = 0, 1, 2
@@ -219,7 +220,8 @@ def _named(codes: Ints, names: pa.Array) -> pa.Array:
 
 
 def _times(times: Ints) -> pa.Array:
-    return pa.array(times, pa.int64(), mask=times == NEVER).cast(STEP_SCHEMA.field("start").type)
+    unknown = (times == NEVER) | (times == NO_TIME)
+    return pa.array(times, pa.int64(), mask=unknown).cast(STEP_SCHEMA.field("start").type)
 
 
 def _flags(entries: Entries, chosen: Iterable[int]) -> Mask:

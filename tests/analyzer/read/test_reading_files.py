@@ -208,7 +208,9 @@ def test_unknown_names_list_the_known_ones(tmp_path: Path) -> None:
     path = written(tmp_path, lines(spans(1)))
     with pytest.raises(ValueError, match=r"no format 'xml'; known: .*parquet.*otlp-json"):
         read(path, format="xml")
-    with pytest.raises(ValueError, match=r"no dialect 'xml'; known: trackway, openinference"):
+    with pytest.raises(
+        ValueError, match=r"no dialect 'xml'; known: trackway, transcript, openinference"
+    ):
         read(path, dialect="xml")
 
 

@@ -1,0 +1,135 @@
+"""Which model turns and calls do the messages of a chat tell of?
+
+1. Messages of any provider are brought to one form first (`dialects.messages`): OpenAI, Anthropic,
+   Responses items, LangChain, Gemini.
+2. A message of the assistant is a model turn; of Responses items, neighbours are one. What was
+   said since the turn before is its input.
+3. An answer is the execution of a call: by call id, the oldest open call with it; without an id,
+   the oldest open call of its name or at all, and the span then bears no call id, so that the join
+   is marked as inferred. An answer to no call is an execution that nobody asked for.
+4. A call in a message of the user is the simulated user's own, and so is its answer: no step of the
+   agent, and the agent does not read it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from trackway_analyzer.dialects.message_forms import Message, read_message
+from trackway_analyzer.dialects.parts import Part
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.read.transcripts.written import Result, WrittenRun, kept, nanoseconds
+
+_CALL: Final = "tool_call"
+_ANSWER: Final = "tool_call_response"
+_OF_ANSWER: Final = ("role", "content", "tool_call_id", "name", "type", "call_id", "output")
+_ITEMS: Final = frozenset(["message", "function_call", "reasoning"])
+"""Types of Responses items of which a turn may have several."""
+
+TurnFacts = Callable[[Mapping[str, JsonValue]], Mapping[str, JsonValue]]
+"""Message of the assistant to attributes of its model span."""
+
+
+def write_dialogue(
+    run: WrittenRun, messages: Iterable[Any], facts: TurnFacts | None = None
+) -> None:
+    """Put down the turns and calls of a list of messages; what is no message is left out."""
+    dialogue = _Dialogue(run, facts or _nothing)
+    for raw in messages:
+        if isinstance(raw, dict):
+            dialogue.take(raw, read_message(raw, "user"))
+    dialogue.speak()
+
+
+@dataclass(slots=True)
+class _Open:
+    """A call that waits for its answer."""
+
+    call: Part
+    by_user: bool
+    answered: bool = False
+
+
+class _Dialogue:
+    def __init__(self, run: WrittenRun, facts: TurnFacts) -> None:
+        self._run = run
+        self._facts = facts
+        self._saying: list[dict[str, Any]] = []
+        """Items of a turn that is not over."""
+        self._open: dict[tuple[str, JsonValue], deque[_Open]] = defaultdict(deque)
+        """Calls by id and by name, and all of them, the oldest first."""
+
+    def take(self, raw: dict[str, Any], message: Message | None) -> None:
+        """Take in the next message; `message` is None where it is none that is known."""
+        if message is None and raw.get("type") not in _ITEMS:
+            return
+        by_agent = message is None or message.role == "assistant"
+        if not (by_agent and raw.get("type") in _ITEMS):
+            self.speak()
+        calls = [part for part in message.parts if part.get("type") == _CALL] if message else []
+        answers = [part for part in message.parts if part.get("type") == _ANSWER] if message else []
+        if by_agent:
+            self._saying.append(raw)
+            if raw.get("type") not in _ITEMS:
+                self.speak()
+        by_user = [self._answered(raw, part, alone=len(answers) == 1) for part in answers]
+        if not by_agent and not calls and not any(by_user):
+            self._run.hear(raw)
+        for call in calls:
+            waiting = _Open(call, not by_agent)
+            for key in (("id", call.get("id")), ("name", call.get("name")), ("any", None)):
+                self._open[key].append(waiting)
+
+    def speak(self) -> None:
+        """Put down the turn whose items were taken in."""
+        if self._saying:
+            last = self._saying[-1]
+            self._run.turn(self._saying, self._facts(last), end=nanoseconds(last.get("timestamp")))
+            self._saying = []
+
+    def _answered(self, raw: dict[str, Any], answer: Part, *, alone: bool) -> bool:
+        """Put down an execution; True where it was the simulated user's."""
+        self.speak()
+        call_id, name = answer.get("id"), answer.get("name")
+        name = name or (text if isinstance(text := raw.get("function"), str) else None)
+        asked = self._waiting("id", call_id) if call_id is not None else None
+        if call_id is None:
+            asked = self._waiting("name", name) if name is not None else self._waiting("any", None)
+        call = asked.call if asked is not None else {}
+        by_user = raw.get("requestor") == "user" or (asked is not None and asked.by_user)
+        error, content = raw.get("error"), raw.get("content")
+        self._run.result(
+            Result(
+                call_id=call_id,
+                tool=name or call.get("name"),
+                arguments=call.get("arguments"),
+                value=content if alone and isinstance(content, str) else answer.get("response"),
+                failed=answer.get("is_error") is True or bool(error),
+                error_type=_error_type(error),
+                by_user=by_user,
+                end=nanoseconds(raw.get("timestamp")),
+                attributes=kept(raw, _OF_ANSWER) if alone else None,
+            )
+        )
+        return by_user
+
+    def _waiting(self, index: str, key: JsonValue) -> _Open | None:
+        calls = self._open.get((index, key), ())
+        while calls:
+            waiting = calls.popleft()
+            if not waiting.answered:
+                waiting.answered = True
+                return waiting
+        return None
+
+
+def _nothing(_: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    return {}
+
+
+def _error_type(error: JsonValue) -> str | None:
+    kind = error.get("type") if isinstance(error, dict) else None
+    return kind if isinstance(kind, str) else None

@@ -1,0 +1,142 @@
+"""tau-bench and tau2-bench result files: task × trial, a chat each, and the reward.
+
+1. tau-bench: a list of `{task_id, trial, reward, info, traj}`, `traj` in OpenAI's chat form. The
+   file names neither model nor domain: the variant is the file's name.
+2. tau2-bench: `{info, tasks, simulations}`; the domain is the suite, the agent's model the variant,
+   the simulation's id the run id. A message bears the time at which it was complete, so turns have
+   an end and no start. What the simulated user called is no step of the agent.
+3. Reward 1 is success, any other number failure; null: nobody judged. tau2's termination reason is
+   the failure mode of a run that did not end by a stop of user or agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Any, Final
+
+from trackway.schema import GenAI, Trackway
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.read.any_value import BrokenValueError, bounded
+from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.read.transcripts.dialogue import write_dialogue
+from trackway_analyzer.read.transcripts.written import (
+    KEPT,
+    WrittenRun,
+    judged,
+    kept,
+    nanoseconds,
+    task_and_trial,
+)
+from trackway_analyzer.spans import Attributes, RawSpan
+
+_STOPS: Final = ("user_stop", "agent_stop")
+_TAU: Final = ("task_id", "trial", "reward", "traj")
+_TAU2: Final = (
+    *("task_id", "trial", "seed", "reward_info", "messages", "id"),
+    *("start_time", "end_time", "termination_reason", "agent_cost"),
+)
+
+
+def tau_bench_records(document: Any) -> list[Any] | None:
+    """Return the runs of a tau-bench document; None where it is none."""
+    if _is_record(document):
+        return [document]
+    if isinstance(document, list) and any(map(_is_record, document)):
+        return document
+    return None
+
+
+def _is_record(item: Any) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("traj"), list) and "reward" in item
+
+
+def tau_bench_spans(
+    records: list[Any], quarantine: Quarantine, offset: int | None
+) -> Iterator[RawSpan]:
+    """Write tau-bench's runs as spans."""
+    name = PurePath(quarantine.file).name.removesuffix(".gz").removesuffix(".json")
+    variant = None if name in ("", "-") else name
+    for place, record in enumerate(records):
+        if not _is_record(record):
+            quarantine.add(Reason.BROKEN_SPAN, "a run without traj and reward", offset)
+        elif _within_bounds(record, quarantine, offset):
+            run = WrittenRun("tau-bench", record, place)
+            write_dialogue(run, record["traj"])
+            facts = task_and_trial(record) | judged(record["reward"]) | kept(record, _TAU)
+            yield from run.ended({Trackway.VARIANT: variant, **facts})
+
+
+def tau2_simulations(document: Any) -> list[Any] | None:
+    """Return the simulations of a tau2-bench document, each with the file's `info`."""
+    if not isinstance(document, dict) or not isinstance(document.get("simulations"), list):
+        return None
+    info = document.get("info")
+    return [(info, simulation) for simulation in document["simulations"]]
+
+
+def tau2_spans(
+    simulations: list[Any], quarantine: Quarantine, offset: int | None
+) -> Iterator[RawSpan]:
+    """Write tau2-bench's simulations as spans."""
+    for place, (info, simulation) in enumerate(simulations):
+        messages = simulation.get("messages") if isinstance(simulation, dict) else None
+        if not isinstance(messages, list):
+            quarantine.add(Reason.BROKEN_SPAN, "a simulation without messages", offset)
+        elif _within_bounds(simulation, quarantine, offset):
+            model = _text(info, "agent_info", "llm")
+            run = WrittenRun("tau2-bench", simulation, place, model=model)
+            write_dialogue(run, messages, _turn_facts)
+            yield from run.ended(
+                {
+                    Trackway.RUN_ID: _text(simulation, "id"),
+                    Trackway.SUITE_ID: _text(info, "environment_info", "domain_name"),
+                    Trackway.VARIANT: model,
+                    GenAI.AGENT_NAME: _text(info, "agent_info", "implementation"),
+                    **_tau2_facts(simulation),
+                },
+                start=nanoseconds(simulation.get("start_time")),
+                end=nanoseconds(simulation.get("end_time")),
+            )
+
+
+def _tau2_facts(simulation: Mapping[str, JsonValue]) -> Attributes:
+    facts = task_and_trial(simulation)
+    seed, verdict = simulation.get("seed"), simulation.get("reward_info")
+    if isinstance(seed, int) and not isinstance(seed, bool):
+        facts[Trackway.TRIAL_SEED] = seed
+    if isinstance(verdict, dict):
+        facts |= judged(verdict.get("reward"))
+        facts[f"{KEPT}reward_info"] = verdict
+    reason = _text(simulation, "termination_reason")
+    facts[f"{KEPT}termination_reason"] = reason
+    if reason not in _STOPS and facts.get(Trackway.OUTCOME_SUCCESS) is False:
+        facts[Trackway.OUTCOME_FAILURE_MODE] = reason
+    return facts | kept(simulation, _TAU2)
+
+
+def _turn_facts(message: Mapping[str, JsonValue]) -> Attributes:
+    usage, cost = message.get("usage"), message.get("cost")
+    usage = usage if isinstance(usage, dict) else {}
+    reason = _text(message, "raw_data", "finish_reason")
+    return {
+        GenAI.INPUT_TOKENS: usage.get("prompt_tokens"),
+        GenAI.OUTPUT_TOKENS: usage.get("completion_tokens"),
+        GenAI.RESPONSE_FINISH_REASONS: [reason] if reason else None,
+        Trackway.COST_USD: cost if isinstance(cost, int | float) else None,
+    }
+
+
+def _text(value: JsonValue, *path: str) -> str | None:
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, str) and value else None
+
+
+def _within_bounds(record: JsonValue, quarantine: Quarantine, offset: int | None) -> bool:
+    try:
+        bounded(record)
+    except BrokenValueError as error:
+        quarantine.add(Reason.TOO_DEEP, f"a run {error}", offset)
+        return False
+    return True
