@@ -28,6 +28,7 @@ from opentelemetry.trace import ProxyTracerProvider, Tracer
 
 from trackway.capture import DEFAULT_REDACTOR, Capture, Limits, Redactor
 from trackway.capture.limits import LEAST_VALUE_BYTES
+from trackway.declaration import DEFAULT_FILE, Declaration, DeclarationError, read_declaration
 from trackway.environment import Environment, read_environment, share
 from trackway.exits import close_at_exit
 from trackway.export import Cleaner, processors_for
@@ -72,6 +73,7 @@ def configure(
     hand_over: bool | None = None,
     baggage: bool | None = None,
     flush_at_run_end: bool | None = None,
+    tools: str | Path | None = None,
     tracer_provider: TracerProvider | None = None,
 ) -> TracerProvider | None:
     """Start recording; return the tracer provider in use, or None where recording is disabled.
@@ -86,9 +88,11 @@ def configure(
     baggage: True writes runs into the OpenTelemetry baggage (it goes into the headers of outbound
         requests) and takes them from the baggage of inbound ones.
     flush_at_run_end: for platforms that freeze the process between requests.
+    tools: the file that says what tools do that nobody decorated; default `./trackway.toml`.
     tracer_provider: the provider to join instead of the global one.
 
-    Raises ValueError for a share outside 0 to 1.
+    Raises ValueError for a share outside 0 to 1 or a wrong file in `tools`, OSError where that
+    can't be read.
     """
     arguments = dict(locals())
     found = read_environment()
@@ -123,6 +127,7 @@ def configure(
             to_baggage=with_baggage if in_baggage else None,
             from_baggage=place_in_baggage if in_baggage else None,
             flush_at_run_end=flush if _first(flush_at_run_end, found.flush_at_run_end) else None,
+            declared=_declared(tools, found.tools),
         )
     )
     if _first(hand_over, found.hand_over, True):
@@ -220,6 +225,19 @@ def _tracer(provider: TracerProvider) -> Tracer:
         # A joined provider may draw its ids from the seeded `random`; our spans must not.
         tracer.id_generator = EntropyIdGenerator()
     return tracer
+
+
+def _declared(tools: str | Path | None, named: str | None) -> Declaration | None:
+    """A file that the program names must be right; one that it does not must not stop it."""
+    if tools is not None:
+        return read_declaration(tools)
+    if named is None and not Path(DEFAULT_FILE).is_file():
+        return None
+    try:
+        return read_declaration(named or DEFAULT_FILE)
+    except (DeclarationError, OSError) as error:
+        _LOGGER.error("trackway: tools are not declared: %s", error)
+        return None
 
 
 def _targets(

@@ -136,6 +136,7 @@ def tool(
             success=success,
             operation_id=operation_id,
             description=description,
+            function_name=function_name(function),
         )
 
     return _dispatch(name, make_plan)

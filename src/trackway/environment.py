@@ -38,6 +38,8 @@ class Environment:
     flush_at_run_end: bool
     hand_over: bool | None
     baggage: bool | None
+    tools: str | None
+    """The file that declares tools."""
     has_otlp: bool
     """Whether some `OTEL_EXPORTER_OTLP_*` names a receiver."""
 
@@ -78,6 +80,7 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
         flush_at_run_end=flush_at_run_end,
         hand_over=switch("TRACKWAY_HAND_OVER"),
         baggage=switch("TRACKWAY_BAGGAGE"),
+        tools=read("TRACKWAY_TOOLS", str, "a file"),
         has_otlp=any(
             source.get(f"OTEL_EXPORTER_OTLP_{name}ENDPOINT", "").strip() for name in ("", "TRACES_")
         ),

@@ -24,7 +24,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcess
 
 from trackway.capture import record_capture_error
 from trackway.export import BatchingProcessor
-from trackway.processors import stamp
+from trackway.processors import completed, stamp
 from trackway.sampling import TailSampler
 
 DEFAULT_TIMEOUT: Final = 5.0
@@ -83,11 +83,14 @@ class Pipeline(SpanProcessor):
             target.on_start(span, parent_context)
 
     def on_end(self, span: ReadableSpan) -> None:
-        """Decide on the span, and hand it on."""
+        """Complete the span, decide on it, and hand it on."""
+        whole = completed(span)
+        if whole is None:
+            return
         if self._sampler is None:
-            self._emit(span)
+            self._emit(whole)
         else:
-            self._sampler.take(span)
+            self._sampler.take(whole)
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Flush every target within the timeout; True only if each of them delivered."""

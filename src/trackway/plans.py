@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from opentelemetry.context import Context, set_value
-from opentelemetry.trace import SpanKind
+from opentelemetry.trace import SpanKind, get_current_span
 
 from trackway.binding import Binder
 from trackway.capture import Captured, entity_refs, record_capture_error
+from trackway.foreign import attributes_of, is_own, is_same_call, operation_of, tool_of
 from trackway.ids import made_up_operation_id
 from trackway.recording import Recorder, put
 from trackway.run import FIRST, REQUESTED, Attempt
@@ -51,6 +52,8 @@ class StepPlan(Plan):
     output_key: str
     output_field: str
     makes_operation_ids = False
+    known_names: frozenset[str] = frozenset()
+    """Names under which a framework may know the tool."""
     identified: frozenset[str] = frozenset()
     """Paths to ids of entities in the result: patterns of secrets do not apply to them."""
     operation_id: str | Callable[[dict[str, Any]], object] | None = None
@@ -60,6 +63,7 @@ class StepPlan(Plan):
         self.span_name = f"{self.operation_name} {name}"
         self.bind = bind
         self.static = {GenAI.OPERATION_NAME: self.operation_name, **static}
+        self.operation = operation_of(self.static)
 
     def start(
         self,
@@ -83,7 +87,8 @@ class StepPlan(Plan):
         put(attributes, self.input_key, self.input_field, request.captured)
         operation_id = request.operation_id
         if run is not None:
-            attributes[Trackway.STEP_INDEX] = run.tick()
+            if not self.is_seen_above(context, place, attributes):
+                attributes[Trackway.STEP_INDEX] = run.tick()
             attempt = FIRST
             if operation_id is not None or run.has_failures:
                 key = self.key(attributes) if operation_id is None else self.span_name
@@ -98,6 +103,15 @@ class StepPlan(Plan):
             attributes[Trackway.OPERATION_ID] = operation_id
         name = request.span_name or self.span_name
         return live.start(name, context, self.span_kind, attributes)
+
+    def is_seen_above(
+        self, context: Context, place: Live | None, attributes: dict[str, Any]
+    ) -> bool:
+        """Whether a foreign span right above is this same call, and has its place on the clock."""
+        above = get_current_span(context)
+        if place is None or above is place.span or is_own(above):
+            return False
+        return is_same_call(self.operation, self.known_names, above)
 
     def read(
         self, recorder: Recorder, arguments: dict[str, Any], attributes: dict[str, Any]
@@ -150,6 +164,7 @@ class ToolPlan(StepPlan):
         success: Callable[[Any], object] | None = None,
         operation_id: str | Callable[[dict[str, Any]], object] | None = None,
         description: str | None = None,
+        function_name: str | None = None,
     ) -> None:
         static: dict[str, Any] = {GenAI.TOOL_NAME: name, GenAI.TOOL_TYPE: "function"}
         optional = {
@@ -159,6 +174,7 @@ class ToolPlan(StepPlan):
         }
         static.update({key: str(value) for key, value in optional.items() if value is not None})
         super().__init__(name, bind, static)
+        self.known_names = frozenset(filter(None, (name, alias, function_name)))
         self.entity = tuple(entity)
         self.entity_type = entity_type
         self.returns = tuple(returns)
@@ -201,6 +217,16 @@ class ToolPlan(StepPlan):
         if refs:
             attributes[Trackway.ENTITY_REFS] = refs
         return Request(captured, self._operation_id(arguments), refs)
+
+    def is_seen_above(
+        self, context: Context, place: Live | None, attributes: dict[str, Any]
+    ) -> bool:
+        """The same; the framework's name for the tool is the one that the model saw."""
+        seen = super().is_seen_above(context, place, attributes)
+        shown = tool_of(attributes_of(get_current_span(context))) if seen else None
+        if shown is not None and shown != self.name:
+            attributes.setdefault(Trackway.TOOL_ALIAS, shown)
+        return seen
 
     def _operation_id(self, arguments: dict[str, Any]) -> str | None:
         declared = self.operation_id

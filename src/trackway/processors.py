@@ -2,28 +2,44 @@
 
 1. Every span that starts inside a run carries the run's identity; a key that the span has already
    keeps its value. Our own spans carry it from birth and are left alone.
-2. A foreign span whose operation is a step (a model call, a tool call, a retrieval) also takes the
+2. A foreign agent or workflow span outside any run opens one, as an agent of ours does: it gets a
+   run id, and the clock's last value when it ends. What starts below it is inside.
+3. A foreign span whose operation is a step (a model call, a tool call, a retrieval) also takes the
    run's clock, unless it is the same call seen twice: a span of the same operation (and tool)
-   stands right above it, or is our own span around it.
-3. Where the provider keeps fewer attributes of a span than `MAX_ATTRIBUTES`, a span inside a run
+   stands right above it, or is our own span around it. Two instrumentors that see one call are
+   told of once.
+4. A foreign tool call gets what the declaration says of the tool: its kind when it starts, its
+   entities and its idempotency key when it ends and its arguments and result are known.
+5. Where the provider keeps fewer attributes of a span than `MAX_ATTRIBUTES`, a span inside a run
    gets that many: past the limit the oldest are evicted, which are identity, model and usage.
-4. Nothing here raises: a processor that fails loses spans.
+6. Nothing here raises: a processor that fails loses spans.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from opentelemetry import trace
 from opentelemetry.context import Context, get_current
-from opentelemetry.sdk.trace import Span
+from opentelemetry.sdk.trace import ReadableSpan, Span
 
 from trackway.capture import record_capture_error
-from trackway.recording import active
-from trackway.run import PLACE
+from trackway.declared import kind_attributes, outcome_attributes
+from trackway.doubles import note_double
+from trackway.export.ended import changed
+from trackway.foreign import (
+    NOTHING,
+    is_own,
+    is_same_call,
+    opens_run,
+    operation_of,
+    tool_of,
+)
+from trackway.recording import Recorder, active
+from trackway.run import FOREIGN_PLACE, PLACE, Run, new_identity
 from trackway.schema import (
-    OPERATION_OF_GENAI_NAME,
+    SCHEMA_VERSION,
     SCOPE_NAME,
     STEP_OPERATIONS,
     GenAI,
@@ -33,28 +49,26 @@ from trackway.schema import (
 
 MAX_ATTRIBUTES: Final = 512
 """Instrumentors that flatten messages pass OpenTelemetry's 128."""
-
-_OPENINFERENCE: Final = {
-    "LLM": Operation.LLM,
-    "TOOL": Operation.TOOL,
-    "RETRIEVER": Operation.RETRIEVAL,
-}
-_TRACELOOP: Final = {"tool": Operation.TOOL}
-_NONE: Final[Mapping[str, Any]] = {}
+_MAX_OPEN_ROOTS: Final = 10_000
 
 
-def operation_of(attributes: Mapping[str, Any]) -> Operation | None:
-    """Return what a span is by its attributes at start; None where none of them tells."""
-    name = attributes.get(GenAI.OPERATION_NAME)
-    if name is not None:
-        return OPERATION_OF_GENAI_NAME.get(str(name), Operation.OTHER)
-    kind = attributes.get("openinference.span.kind")
-    if kind is not None:
-        return _OPENINFERENCE.get(str(kind).upper(), Operation.OTHER)
-    kind = attributes.get("traceloop.span.kind")
-    if kind is not None:
-        return _TRACELOOP.get(str(kind).lower(), Operation.OTHER)
-    return Operation.LLM if "llm.request.type" in attributes else None
+class ForeignPlace:
+    """The place below a foreign span that opened a run: every span in it points here."""
+
+    handed_over = False
+
+    def __init__(self, run: Run, span: Span, inherited: Mapping[str, Any]) -> None:
+        self.run = run
+        self.span = span
+        self.inherited = inherited
+
+    def spend(self, size: int) -> bool:
+        """The span is another instrumentor's: the exporter keeps it to its size."""
+        return True
+
+
+_roots: dict[int, Run] = {}
+"""Runs that a foreign span opened and that have not ended, by the id of that span."""
 
 
 def stamp(span: Span, parent_context: Context | None) -> None:
@@ -64,28 +78,117 @@ def stamp(span: Span, parent_context: Context | None) -> None:
         return
     try:
         context = get_current() if parent_context is None else parent_context
-        place: Any = context.get(PLACE)
-        recorder = active() if place is None else None
-        if recorder is not None and recorder.from_baggage is not None:
+        parent = trace.get_current_span(context)
+        place: Any = context.get(PLACE) or getattr(parent, FOREIGN_PLACE, None)
+        recorder = active()
+        if place is None and recorder is not None and recorder.from_baggage is not None:
             place = recorder.from_baggage(context)
+        present = span.attributes or NOTHING
+        operation = operation_of(present)
+        if recorder is not None and opens_run(operation) and _is_over(place):
+            place = _opened(span, recorder, present)
         if place is not None and place.run is not None:
-            _stamp(span, place, context)
+            setattr(span, FOREIGN_PLACE, place)
+            _stamp(span, place, parent, operation, recorder)
     except Exception as error:  # noqa: BLE001 - a processor must not break the program
         record_capture_error("processor", error)
 
 
-def _stamp(span: Span, place: Any, context: Context) -> None:
+def completed(span: ReadableSpan) -> ReadableSpan | None:
+    """Return an ended span with what only its end tells; None: its run is dropped."""
+    recorder = active()
+    if recorder is None:
+        return span
+    try:
+        if recorder.keep is not None and not _is_kept(span, recorder.keep):
+            return None
+        if not _roots and recorder.declared is None:
+            return span
+        return _completed(span, recorder)
+    except Exception as error:  # noqa: BLE001 - a processor must not break the program
+        record_capture_error("processor", error)
+        return span
+
+
+def _completed(span: ReadableSpan, recorder: Recorder) -> ReadableSpan | None:
+    scope = span.instrumentation_scope
+    if scope is not None and scope.name == SCOPE_NAME:
+        return span
+    present = span.attributes or NOTHING
+    added: dict[str, Any] = {}
+    run = None if span.context is None else _roots.pop(span.context.span_id, None)
+    if run is not None:
+        run.ended = True
+        added[Trackway.RUN_LAST_STEP] = run.last_step
+    if recorder.declared is not None and operation_of(present) is Operation.TOOL:
+        added |= outcome_attributes(recorder, tool_of(present), present)
+    if not added:
+        return span
+    return changed(
+        span,
+        name=span.name,
+        attributes={**present, **added},
+        events=span.events,
+        links=span.links,
+        status=span.status,
+        resource=span.resource,
+    )
+
+
+def _is_kept(span: ReadableSpan, keep: Callable[[str], bool]) -> bool:
+    """A foreign span starts before anybody knows whether the run that it opens is kept."""
+    run_id = (span.attributes or NOTHING).get(Trackway.RUN_ID)
+    return not isinstance(run_id, str) or keep(run_id)
+
+
+def _is_over(place: Any) -> bool:
+    """Whether no run goes on at this place."""
+    return place is None or (place.run is not None and place.run.ended and not place.handed_over)
+
+
+def _opened(span: Span, recorder: Recorder, present: Mapping[str, Any]) -> ForeignPlace:
+    """Open the run whose root this span is."""
+    fields = dict(recorder.defaults)
+    conversation = present.get(GenAI.CONVERSATION_ID)
+    if isinstance(conversation, str):
+        fields["conversation"] = conversation
+    run = Run(new_identity(**fields))
+    agent = present.get(GenAI.AGENT_NAME)
+    inherited = run.attributes if agent is None else {**run.attributes, GenAI.AGENT_NAME: agent}
+    run.begin(span, input_given=False)
+    run.recording = recorder.keep is None or recorder.keep(run.id)
+    if run.recording:
+        span.set_attribute(Trackway.SCHEMA_VERSION, SCHEMA_VERSION)
+    context = span.context
+    if context is not None and len(_roots) < _MAX_OPEN_ROOTS:
+        _roots[context.span_id] = run
+    return ForeignPlace(run, span, inherited)
+
+
+def _stamp(
+    span: Span,
+    place: Any,
+    parent: trace.Span,
+    operation: Operation | None,
+    recorder: Recorder | None,
+) -> None:
     run = place.run
-    present = span.attributes or _NONE
+    present = span.attributes or NOTHING
     stamps = {key: value for key, value in run.attributes.items() if key not in present}
-    operation = operation_of(present)
-    if (
-        operation in STEP_OPERATIONS
-        and Trackway.STEP_INDEX not in present
-        and not _seen(operation, present, trace.get_current_span(context))
-        and not _seen(operation, present, place.span)
-    ):
-        stamps[Trackway.STEP_INDEX] = run.tick()
+    if operation in STEP_OPERATIONS:
+        tool = tool_of(present)
+        tools = () if tool is None else (tool,)
+        twice = is_same_call(operation, tools, parent)
+        if twice and not is_own(parent):
+            note_double(parent, span)
+        if (
+            not twice
+            and not is_same_call(operation, tools, place.span)
+            and Trackway.STEP_INDEX not in present
+        ):
+            stamps[Trackway.STEP_INDEX] = run.tick()
+        if operation is Operation.TOOL and recorder is not None and recorder.declared is not None:
+            stamps |= kind_attributes(recorder, tool, present)
     _make_room(span)
     span.set_attributes(stamps)
 
@@ -95,11 +198,3 @@ def _make_room(span: Span) -> None:
     room = getattr(held, "maxlen", None)
     if held is not None and room is not None and room < MAX_ATTRIBUTES:
         held.maxlen = MAX_ATTRIBUTES
-
-
-def _seen(operation: Operation | None, present: Mapping[str, Any], span: trace.Span) -> bool:
-    above: Mapping[str, Any] = getattr(span, "attributes", None) or _NONE
-    if operation_of(above) is not operation:
-        return False
-    tool, tool_above = (a.get(GenAI.TOOL_NAME, a.get("tool.name")) for a in (present, above))
-    return tool == tool_above or tool is None or tool_above is None

@@ -20,6 +20,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import ProxyTracerProvider, Tracer
 
 from trackway.capture import Capture, Captured
+from trackway.declaration import Declaration
 from trackway.environment import is_disabled
 from trackway.schema import SCOPE_NAME, Trackway
 
@@ -43,6 +44,8 @@ class Recorder:
     from_baggage: Callable[[Context], Any] | None = None
     """Finds the place that the baggage of a context without one names."""
     flush_at_run_end: Callable[[], object] | None = None
+    declared: Declaration | None = None
+    """What is said of tools that nobody decorated."""
 
 
 def put(attributes: dict[str, Any], key: str, name: str, captured: Captured) -> None:

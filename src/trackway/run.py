@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol, cast
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
-from opentelemetry.trace import INVALID_SPAN, Span
+from opentelemetry.trace import INVALID_SPAN, Span, get_current_span
 
 from trackway import ids
 from trackway.capture import record_capture_error
@@ -30,6 +30,8 @@ from trackway.schema import GenAI, Trackway
 PLACE: Final = "trackway.place"
 REQUESTED: Final = "trackway.requested"
 """Context key of the call id under which the model requested the tool call to come."""
+FOREIGN_PLACE: Final = "_trackway_place"
+"""Attribute of a living foreign span: the place in which it started."""
 _NAMES: Final = (Trackway.OUTCOME_LABEL, Trackway.OUTCOME_FAILURE_MODE, Trackway.FINAL_ACTION)
 _MAX_OPEN_FAILURES: Final = 1024
 
@@ -251,8 +253,14 @@ class Place(Protocol):
 
 def current_place(context: Context | None = None) -> Place | None:
     """Return the place of this context (default: the current one), or None."""
-    place = (otel_context.get_current() if context is None else context).get(PLACE)
-    return cast("Place | None", place)
+    context = otel_context.get_current() if context is None else context
+    place = context.get(PLACE)
+    return cast("Place | None", foreign_place(context) if place is None else place)
+
+
+def foreign_place(context: Context) -> Any:
+    """Return the place of the foreign span that is current there: its agent opened the run."""
+    return getattr(get_current_span(context), FOREIGN_PLACE, None)
 
 
 def current_run() -> Run | None:

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from trackway.capture import record_capture_error
 from trackway.configure import provider_in_use
+from trackway.doubles import expect
 from trackway.environment import is_disabled, read_environment
 from trackway.instrument.detection import active_instrumentors, can_import, fits, version_of
 from trackway.instrument.library import Library, Origin, Undo, Way
@@ -54,6 +55,7 @@ def instrument(*names: str, exclude: Iterable[str] = ()) -> Report:
     for library in LIBRARIES:
         if library.name in wanted and library.name not in left_out:
             entries.append(_turned_on(library))
+    expect(frozenset(scope for name in _On.undos for scope in _scopes(BY_NAME[name])))
     return Report(tuple(entries))
 
 
@@ -70,6 +72,12 @@ def uninstrument(*names: str) -> None:
     if not _On.undos and _On.variables is not None:
         _On.variables()
         _On.variables = None
+
+
+def _scopes(library: Library) -> Iterable[str]:
+    """Return the scopes of the spans that are there because the library is on."""
+    patching = (way.target.partition(":")[0] for way in library.ways if not way.is_native)
+    return (*patching, *library.scopes)
 
 
 def _with_needs(names: Iterable[str]) -> list[str]:
