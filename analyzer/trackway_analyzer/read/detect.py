@@ -25,6 +25,7 @@ class Format(StrEnum):
     OTLP_JSON = "otlp-json"
     OTLP_PROTOBUF = "otlp-protobuf"
     JAEGER_JSON = "jaeger-json"
+    ATIF = "atif"
     CLICKHOUSE = "clickhouse"
     LANGFUSE = "langfuse"
     MLFLOW = "mlflow"

@@ -17,6 +17,8 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
+from trackway_analyzer.read.atif_evidence import evident_spans
+from trackway_analyzer.read.atif_trajectories import atif_spans, atif_trajectories
 from trackway_analyzer.read.clickhouse_rows import (
     clickhouse_rows,
     clickhouse_spans,
@@ -81,6 +83,7 @@ class TableFormat:
 
 
 DOCUMENTS: Final[tuple[DocumentFormat, ...]] = (
+    DocumentFormat(Format.ATIF, atif_trajectories, atif_spans),
     DocumentFormat(Format.CLICKHOUSE, clickhouse_rows, clickhouse_spans),
     DocumentFormat(Format.LANGFUSE, langfuse_observations, langfuse_spans),
     DocumentFormat(Format.MLFLOW, mlflow_traces, mlflow_spans),
@@ -105,6 +108,15 @@ def document_spans(
             items = known.items(document)
             if items is not None:
                 return known.spans(items, quarantine, offset)
+    return None
+
+
+def document_table(
+    document: Any, forced: Format | None, quarantine: Quarantine, offset: int | None
+) -> pa.Table | None:
+    """Return the span table that a document carries as it was; None where it carries none."""
+    if forced in (None, Format.ATIF):
+        return evident_spans(document, quarantine, offset)
     return None
 
 

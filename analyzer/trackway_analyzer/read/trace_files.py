@@ -15,7 +15,7 @@ import pyarrow as pa
 from trackway_analyzer.dialects import SpanReader
 from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError
 from trackway_analyzer.read.detect import Container, Format, container_of
-from trackway_analyzer.read.formats import SessionLines, document_spans
+from trackway_analyzer.read.formats import SessionLines, document_spans, document_table
 from trackway_analyzer.read.frames import frames
 from trackway_analyzer.read.jaeger_json import jaeger_spans, jaeger_traces
 from trackway_analyzer.read.json_documents import MAX_DOCUMENT, Located, document_of, documents
@@ -119,6 +119,10 @@ class _Work:
                 spans = jaeger_spans(traces, quarantine, offset)
                 yield from self._gathering.add(spans, quarantine)
                 return
+        table = document_table(document, self._forced, quarantine, offset)
+        if table is not None:
+            yield SpanBatch(table, quarantine_table())
+            return
         found = document_spans(document, self._forced, quarantine, offset)
         if found is not None:
             yield from self._gathering.add(found, quarantine)

@@ -1,0 +1,91 @@
+"""Write trajectories to files: one file a run in a folder, or one line a run in a `.jsonl` file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trackway_analyzer.atif.trajectory import atif_of
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.engine import By
+from trackway_analyzer.reconstruct.membership import rows_of_runs
+
+LINES: Final = (".jsonl", ".ndjson")
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]")
+
+
+def write_atif(batch: RunBatch, spans: pa.Table, path: str | PathLike[str], *, by: By) -> int:
+    """Write each run of a batch as an ATIF trajectory and return how many.
+
+    A name that ends in `.jsonl` gets one trajectory a line, one in `.json` the only run; any other
+    name is a folder, made if need be, of one file a run. Raises ValueError for several runs and one
+    `.json` file, OSError where nothing can be written.
+    """
+    target = Path(path)
+    documents = _documents(batch, spans, by)
+    if target.suffix in LINES:
+        _write(target, (orjson.dumps(document) + b"\n" for document in documents))
+    elif target.suffix == ".json" and not target.is_dir():
+        if len(batch) != 1:
+            raise ValueError(
+                f"an ATIF file holds one trajectory, found {len(batch)} runs: give a folder, or a "
+                "name that ends in .jsonl for one trajectory a line"
+            )
+        _write(target, (orjson.dumps(document) for document in documents))
+    else:
+        target.mkdir(parents=True, exist_ok=True)
+        taken: set[str] = set()
+        for document in documents:
+            name = _name(document["trajectory_id"], taken)
+            _write(target / f"{name}.json", [orjson.dumps(document)])
+    return len(batch)
+
+
+def _documents(batch: RunBatch, spans: pa.Table, by: By) -> Iterator[dict[str, Any]]:
+    rows = rows_of_runs(spans, by=by)
+    for trajectory in batch:
+        own = spans.take(pa.array(rows[trajectory.run_id]))
+        yield atif_of(trajectory, _named(own, trajectory.run_id))
+
+
+def _named(spans: pa.Table, run_id: str) -> pa.Table:
+    """Return the spans with the run's id, where no id and no trace says that they are one run."""
+    own, traces = spans.column("run_id"), pc.unique(spans.column("trace_id"))
+    if own.null_count < len(spans) or traces.to_pylist() == [run_id]:
+        return spans
+    place = spans.schema.get_field_index("run_id")
+    ids = pa.repeat(pa.scalar(run_id, pa.string()), len(spans))
+    return spans.set_column(place, spans.schema.field(place), ids)
+
+
+def _name(run_id: str, taken: set[str]) -> str:
+    """Return a file name for a run that no other run has."""
+    name = _UNSAFE.sub("_", run_id)[:120].lstrip("._") or "run"
+    if name.casefold() in taken:
+        name = f"{name}-{len(taken)}"
+    taken.add(name.casefold())
+    return name
+
+
+def _write(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file, all of it or none."""
+    unfinished = path.with_name(f".{path.name}.{uuid4().hex}.unfinished")
+    try:
+        with unfinished.open("xb") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    finally:
+        with suppress(FileNotFoundError):
+            unfinished.unlink()

@@ -1,0 +1,156 @@
+"""A recorded session that is put down as spans: agents, model turns and calls, in their order.
+
+1. Agents may stand below calls of other agents; each has heard its own messages. A model turn's
+   input is what its agent heard since its turn before.
+2. The step index is the order in which steps were put down, over all agents.
+3. A time that is None was not recorded (`spans.NO_TIME`); nothing is made up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from trackway.schema import GenAI, Trackway
+from trackway_analyzer.dialects.transcript import SCOPE, UNREAD
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.read.any_value import BrokenValueError, bounded
+from trackway_analyzer.spans import NO_TIME, Attributes, Origin, RawSpan
+
+_FAILED: Final = "tool_error"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A call that was carried out, and what it came to."""
+
+    call_id: str | None
+    """None: the record does not say which request it answers."""
+    tool: str
+    arguments: JsonValue
+    value: JsonValue
+    failed: bool = False
+    error_type: str | None = None
+    error_message: str | None = None
+    attributes: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+class SessionSpans:
+    """Spans of one session on their way."""
+
+    def __init__(self, kind: str, trace_id: str) -> None:
+        self._trace_id = trace_id
+        self._origin = Origin(scope=f"{SCOPE}.{kind}")
+        self._spans: list[RawSpan] = []
+        self._heard: dict[str, list[JsonValue]] = {}
+        self._steps = 0
+
+    def agent(
+        self,
+        name: str,
+        attributes: Mapping[str, JsonValue],
+        parent: str | None = None,
+        *,
+        span_id: str | None = None,
+        start: int | None = None,
+        end: int | None = None,
+    ) -> str:
+        """Put down an agent below a span; return its span id."""
+        own = {GenAI.OPERATION_NAME: "invoke_agent", **attributes}
+        return self._add(name or "agent", own, parent, start, end, span_id)
+
+    def hear(self, agent: str, message: JsonValue) -> None:
+        """Take in a message that the agent's next turn reads."""
+        self._heard.setdefault(agent, []).append(message)
+
+    def model(
+        self,
+        agent: str,
+        attributes: Mapping[str, JsonValue],
+        *,
+        start: int | None = None,
+        end: int | None = None,
+    ) -> str:
+        """Put down a turn of the agent's model, which has read what was heard."""
+        heard = self._heard.pop(agent, None)
+        own = {GenAI.OPERATION_NAME: "chat", GenAI.INPUT_MESSAGES: heard, **attributes}
+        return self._add("chat", {**own, **self._step()}, agent, start, end)
+
+    def tool(
+        self,
+        agent: str,
+        answer: Answer,
+        *,
+        span_id: str | None = None,
+        start: int | None = None,
+        end: int | None = None,
+    ) -> str:
+        """Put down a call of the agent; return its span id."""
+        own: Attributes = {
+            GenAI.OPERATION_NAME: "execute_tool",
+            GenAI.TOOL_NAME: answer.tool,
+            GenAI.TOOL_CALL_ID: answer.call_id,
+            GenAI.TOOL_CALL_ARGUMENTS: answer.arguments,
+            GenAI.TOOL_CALL_RESULT: answer.value,
+            **answer.attributes,
+            **self._step(),
+        }
+        said = answer.error_message
+        if answer.failed:
+            own[GenAI.ERROR_TYPE] = answer.error_type or _FAILED
+            said = said or (answer.value if isinstance(answer.value, str) else None)
+            return self._add(answer.tool, own, agent, start, end, span_id, "ERROR", said)
+        return self._add(answer.tool, own, agent, start, end, span_id)
+
+    def ended(self) -> list[RawSpan]:
+        """Return the spans; messages that no turn read any more stand on their agent."""
+        heads = {span.span_id: span for span in self._spans if span.span_id in self._heard}
+        for agent, messages in self._heard.items():
+            if agent in heads:
+                heads[agent].attributes[UNREAD] = messages
+        if self._spans:
+            self._spans[0].attributes.setdefault(Trackway.RUN_LAST_STEP, self._steps)
+        return self._spans
+
+    def _step(self) -> Attributes:
+        self._steps += 1
+        return {Trackway.STEP_INDEX: self._steps}
+
+    def _add(
+        self,
+        name: str,
+        attributes: Mapping[str, JsonValue],
+        parent: str | None,
+        start: int | None,
+        end: int | None,
+        span_id: str | None = None,
+        status: str = "UNSET",
+        said: str | None = None,
+    ) -> str:
+        own = {key: _written(value) for key, value in attributes.items() if value is not None}
+        span_id = span_id or f"{len(self._spans) + 1:016x}"
+        self._spans.append(
+            RawSpan(
+                self._trace_id,
+                span_id,
+                name,
+                NO_TIME if start is None else start,
+                self._origin,
+                own,
+                parent,
+                "INTERNAL",
+                NO_TIME if end is None else end,
+                status,
+                said,
+            )
+        )
+        return span_id
+
+
+def _written(value: JsonValue) -> JsonValue:
+    """Return a value, or None where it is nested deeper than can be written."""
+    try:
+        return bounded(value)
+    except BrokenValueError:
+        return None
