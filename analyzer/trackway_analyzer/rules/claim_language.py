@@ -57,7 +57,9 @@ _ZEROS: Final = str.maketrans("123456789", "000000000")
 QUOTED: Final = 160
 """Most characters of a quoted sentence."""
 
-_DECORATION: Final = re.compile(r"[*_`#]+|^\s*(?:[-•>]|\d+[.)])\s+")
+MARKDOWN: Final = r"[*`]+|\b_+|_+\b|(?m:^\s*#{1,6}\s+)"
+"""Signs of Markdown, for `re` and RE2 alike. `re_1101` and `#W77` are names, no decoration."""
+_DECORATION: Final = re.compile(rf"{MARKDOWN}|^\s*(?:[-•>]|\d+[.)])\s+")
 _WHOLE_NUMBER: Final = re.compile(
     r"(?<![\w.,])(?:\d{1,3}(?:[,.'’\u00a0\u202f]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)(?![.,]?\d)"
 )

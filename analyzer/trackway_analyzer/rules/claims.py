@@ -22,7 +22,13 @@ import pyarrow.compute as pc
 
 from trackway.schema import GapName
 from trackway_analyzer.batch import RunBatch
-from trackway_analyzer.rules.claim_language import Claimed, agrees, claims, compiled_pattern
+from trackway_analyzer.rules.claim_language import (
+    MARKDOWN,
+    Claimed,
+    agrees,
+    claims,
+    compiled_pattern,
+)
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
@@ -196,7 +202,7 @@ def _candidates(texts: pa.ChunkedArray, pattern: str) -> list[tuple[int, str]]:
     try:
         if _ANCHOR.search(pattern):  # it stands at the ends of a sentence, not of the text
             raise pa.ArrowInvalid
-        plain = pc.replace_substring_regex(texts, r"[*_`#]+", "")
+        plain = pc.replace_substring_regex(texts, MARKDOWN, "")
         plain = pc.replace_substring_regex(plain, r"[\s\p{Z}]+", " ")
         hits = pc.match_substring_regex(plain, pattern, ignore_case=True)
         cut = pc.match_substring(texts, "[truncated ")

@@ -5,7 +5,9 @@
    recorder and check cannot drift apart.
 2. Attempts count, also those that nobody ran. Entity arguments that the policy declares are exempt
    from patterns, as in the recorder: one order number in ten passes for a card.
-3. Values that were redacted already are none. Arguments that were not recorded are insufficient.
+3. Where the recorder took a secret out, its mark says of which kind it was: the call had it all the
+   same. What a pattern of the user's own took out may have been one: insufficient, as arguments
+   that were not recorded are.
 """
 
 from __future__ import annotations
@@ -23,12 +25,17 @@ from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.gaps import REDACTED_GAP
 from trackway_analyzer.rules.rule import Rule, Said, insufficient, may_hide_a_call, violated
 from trackway_analyzer.rules.sentences import cannot_judge, step
 from trackway_analyzer.rules.terms import Hidden, Source
 from trackway_analyzer.rules.values import Key, members, simple_keys
 
 _WORDS: Final = {"key_name": "a value that its name calls secret"}
+_NO_SECRET: Final = frozenset({"email", "phone"})
+"""Kinds that a recorder may take out, and that are personal rather than secret."""
+_UNKNOWN: Final = frozenset({"custom", "hook_failed"})
+"""Marks that do not say what was there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +56,17 @@ class NoSecrets(Rule):
         """Return one result for each run with a secret in an argument, or arguments unseen."""
         evidence = self.evidence(batch)
         found: dict[int, Result] = {}
+        unknown: dict[int, Result] = {}
         for row in self._suspects(evidence):
-            run = evidence.run[row]
-            if run not in found and next(leaks(evidence, row), None) is not None:
-                found[run] = violated(run, evidence.position(row))
+            run, position = evidence.run[row], evidence.position(row)
+            if run in found:
+                continue
+            kinds = [leak.kind for leak in leaks(evidence, row)]
+            if any(kind not in _UNKNOWN for kind in kinds):
+                found[run] = violated(run, position)
+            elif kinds:
+                unknown.setdefault(run, insufficient(run, REDACTED_GAP, position, at=position))
+        found = {**unknown, **found}
         for row in self._unseen(evidence):
             run = evidence.run[row]
             arguments = evidence.arguments(row)
@@ -87,14 +101,16 @@ class NoSecrets(Rule):
         if "gap" in result.detail:
             return Said(sentence=cannot_judge(evidence, result, "its arguments"))
         row = int(evidence.batch.offsets[result.run]) + result.position
-        leak = next(leaks(evidence, row))
+        leak = next(leak for leak in leaks(evidence, row) if leak.kind not in _UNKNOWN)
         kind = _WORDS.get(leak.kind, f"a secret ({leak.kind})")
         return Said(sentence=f"{step(evidence, row)}: {leak.path} holds {kind}", got=leak.path)
 
 
 def _screen() -> str:
-    """RE2 pattern without which no text holds a secret: built-in kinds, and suspicious names."""
-    return f'{DEFAULT_REDACTOR.screen}|(?i)"[^"]*(?:{"|".join(_NAME_PARTS)})[^"]*"\\s*:'
+    """RE2 pattern without which no text holds a secret: kinds, suspicious names, and marks."""
+    return (
+        f'{DEFAULT_REDACTOR.screen}|\\[redacted:|(?i)"[^"]*(?:{"|".join(_NAME_PARTS)})[^"]*"\\s*:'
+    )
 
 
 _NAME_PARTS: Final = ("pass", "pwd", "secret", "token", "key", "auth", "cred", "cvv", "cvc", "pin")
@@ -116,7 +132,9 @@ def _keys(path: str | None) -> tuple[Key, ...] | None:
 
 def _leaks(value: JsonValue, exempt: tuple[Key, ...] | None) -> Iterator[Leak]:
     for path, key, item in members(value):
-        if isinstance(key, str) and DEFAULT_REDACTOR.denies(key) and _tells(item):
+        if isinstance(item, str) and (marks := REDACTION_MARKER.findall(item)):
+            yield from (Leak(path, kind) for kind in marks if kind not in _NO_SECRET)
+        elif isinstance(key, str) and DEFAULT_REDACTOR.denies(key) and _tells(item):
             yield Leak(path, "key_name")
         elif isinstance(item, str) and (exempt is None or simple_keys(path) != exempt):
             clean, changed = DEFAULT_REDACTOR.text(item)
@@ -126,7 +144,5 @@ def _leaks(value: JsonValue, exempt: tuple[Key, ...] | None) -> Iterator[Leak]:
 
 
 def _tells(value: JsonValue) -> bool:
-    """Whether a value under a secret name is more than nothing or a marker."""
-    if value is None or isinstance(value, bool) or value == "":
-        return False
-    return not (isinstance(value, str) and REDACTION_MARKER.fullmatch(value))
+    """Whether a value under a secret name is more than nothing."""
+    return not (value is None or isinstance(value, bool) or value == "")

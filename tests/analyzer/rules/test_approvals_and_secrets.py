@@ -95,7 +95,9 @@ class TestNoSecrets:
             ({"q": "key sk-proj-" + "a1B2" * 6}, "$.q holds a secret (api_key)"),
             ({"card": "4242 4242 4242 4242"}, "$.card holds a secret (card)"),
             ({"a": [{"password": "hunter2"}]}, "$.a[0].password holds a value that its name"),
-            ({"password": "[redacted:key_name]"}, None),
+            ({"password": "[redacted:key_name]"}, "$.password holds a value that its name"),
+            ({"note": "use [redacted:api_key]"}, "$.note holds a secret (api_key)"),
+            ({"to": "[redacted:email]"}, None),
             ({"password": None}, None),
             ({"order": "4242424242424241"}, None),
             ({"tokens": 4, "keys": ["a"], "text": "no secret"}, None),
@@ -109,6 +111,17 @@ class TestNoSecrets:
         assert len(found) == (wrong is not None)
         if wrong is not None:
             assert found[0][1].startswith(f"step 1 a: {wrong}")
+
+    def test_a_mark_that_does_not_say_what_was_there_is_insufficient(
+        self, said: Callable[..., Any], call: Any
+    ) -> None:
+        unknown = call("a", {"q": "[redacted:custom]"})
+        known = call("b", {"q": "[redacted:card]"})
+
+        assert [s for s, _ in said(NoSecrets(), [unknown])] == ["insufficient"]
+        assert said(NoSecrets(), [unknown, known]) == [
+            ("violated", "step 2 b: $.q holds a secret (card)")
+        ]
 
     def test_the_secret_itself_is_never_shown(self, said: Callable[..., Any], call: Any) -> None:
         secret = "sk-proj-" + "a1B2" * 6

@@ -55,6 +55,7 @@ def test_a_negation_in_another_sentence_or_clause_takes_nothing_back() -> None:
         ("It costs $84.00 in total. Ok.", ["It costs $84.00 in total.", "Ok."]),
         ("Order No. 5 is done. Yes.", ["Order No. 5 is done.", "Yes."]),
         ("# Done\n- **Refund** of `5`\n\n1. mail", ["Done", "Refund of 5", "mail"]),
+        ("_Refund_ re_1101 of __order__ #W77.", ["Refund re_1101 of order #W77."]),
         ("", []),
     ],
 )
@@ -193,8 +194,26 @@ class TestClaimRule:
         Claim(SAYS, "refund_api.create").assert_holds(trajectory_of(both, final_text=text))
         assert "had amount 84.0, not 20" in violation(trajectory_of(both[:1], final_text=text))
 
+    def test_signs_inside_a_name_belong_to_it(self, refund: Any) -> None:
+        says = r"order (?P<order_id>#\w+) has been refunded"
+        calls = [refund.lookup("#W_7"), refund.refund("#W_7")]
+
+        def told(order: str) -> Trajectory:
+            return trajectory_of(calls, final_text=f"The order {order} has been refunded.")
+
+        Claim(says, "refund_api.create").assert_holds(told("#W_7"))
+        assert violation(told("#W_8"), says) == (
+            'the final text claims "The order #W_8 has been refunded", but step 2 refund_api.create'
+            ' had order_id "#W_7", not #W_8'
+        )
+
     @pytest.mark.parametrize(
-        "text", ["Your refund\nhas been processed.", "Your **refund**\u00a0has been processed."]
+        "text",
+        [
+            "Your refund\nhas been processed.",
+            "Your **refund**\u00a0has been processed.",
+            "Your _refund has been_ processed.",
+        ],
     )
     def test_line_breaks_and_markdown_signs_hide_no_claim(self, refund: Any, text: str) -> None:
         run = trajectory_of([refund.lookup()], final_text=text)
