@@ -21,17 +21,19 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pyarrow as pa
 
+from trackway_analyzer.atif import write_atif
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.check import CheckReport, check
 from trackway_analyzer.engine import By, Engine
 from trackway_analyzer.engine.local import LocalEngine, collect
 from trackway_analyzer.frames import frame
 from trackway_analyzer.model import Trajectory
+from trackway_analyzer.outcomes import Row, outcome_rows
 from trackway_analyzer.read.quarantine import lost
 from trackway_analyzer.reconstruct.membership import spans_of_runs
 from trackway_analyzer.report.html import runs_html
 from trackway_analyzer.select import Where, matching, where
-from trackway_analyzer.source import RunSource, SpanSource, source_gap_table
+from trackway_analyzer.source import JudgedSource, RunSource, SpanSource, source_gap_table
 from trackway_analyzer.summary import gap_table, session_table, variant_table
 from trackway_analyzer.write import write_spans
 
@@ -170,6 +172,20 @@ class Trajectories:
         """
         return Trajectories(self._source, (*self._wanted, *where(columns)))
 
+    def with_outcomes(self, outcomes: str | PathLike[str] | Iterable[Row]) -> Trajectories:
+        """Join outcomes that lie beside the traces: a file of rows, or the rows (`outcomes`).
+
+        A row names its run by `run_id`, `session_id`, or `task_id` and `trial`, and judges it by
+        `success` or `reward`. Raises OSError or ValueError here where a row is none, and when
+        somebody looks where one fits several runs or contradicts what a run recorded.
+        """
+        return Trajectories(JudgedSource(self._source, outcome_rows(outcomes)), self._wanted)
+
+    @property
+    def unused_outcomes(self) -> int:
+        """How many rows of `with_outcomes` fit no run of the source."""
+        return self._source.unused
+
     def check(self, policy: Policy, *, strict: bool = False) -> CheckReport:
         """Check every run against a policy; when strict, warnings count as violations.
 
@@ -184,6 +200,14 @@ class Trajectories:
         """
         tables = iter([self.span_table]) if self._wanted else self._source.spans.stream()
         return write_spans(watch(tables) if watch else tables, path)
+
+    def to_atif(self, path: str | PathLike[str]) -> int:
+        """Write each run as an ATIF trajectory and return how many; see `atif.write_atif`.
+
+        A folder gets one file a run, a name in `.jsonl` one trajectory a line. Raises ValueError
+        for several runs and a name in `.json`.
+        """
+        return write_atif(self.batch, self.span_table, path, by=self._source.by)
 
     @cached_property
     def _ordinals(self) -> dict[str, int]:

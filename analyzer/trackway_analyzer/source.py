@@ -21,6 +21,7 @@ from trackway.schema import GapName
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.dialects import UNKNOWN
 from trackway_analyzer.engine import By, Engine
+from trackway_analyzer.outcomes import Joined, OutcomeRow, joined
 from trackway_analyzer.read import read
 from trackway_analyzer.read.quarantine import QUARANTINE_SCHEMA
 from trackway_analyzer.summary import GAP_SCHEMA
@@ -79,14 +80,46 @@ class RunSource:
 
     def __init__(self, spans: SpanSource, engine: Engine, by: By) -> None:
         self.spans = spans
-        self._engine = engine
+        self.engine = engine
         self.by = by
 
-    @cached_property
+    @property
     def batch(self) -> RunBatch:
         """All runs as one run batch."""
-        batches = self._engine.map(self.spans.tables(), lambda batch: batch, by=self.by)
+        return self._batch
+
+    @property
+    def unused(self) -> int:
+        """Rows of outcomes that fit no run."""
+        return 0
+
+    @cached_property
+    def _batch(self) -> RunBatch:
+        batches = self.engine.map(self.spans.tables(), lambda batch: batch, by=self.by)
         return RunBatch.concat(list(batches))
+
+
+class JudgedSource(RunSource):
+    """The runs of a source with outcomes joined that lay beside it."""
+
+    def __init__(self, source: RunSource, rows: tuple[OutcomeRow, ...]) -> None:
+        super().__init__(source.spans, source.engine, source.by)
+        self._source = source
+        self._rows = rows
+
+    @cached_property
+    def _joined(self) -> Joined:
+        return joined(self._source.batch, self._rows)
+
+    @property
+    def batch(self) -> RunBatch:
+        """All runs, judged. Raises ValueError where a row fits several runs or contradicts one."""
+        return self._joined.batch
+
+    @property
+    def unused(self) -> int:
+        """Rows that fit no run."""
+        return self._source.unused + self._joined.unused
 
 
 def source_gap_table(spans: pa.Table, runs: pa.Table, quarantine: pa.Table) -> pa.Table:

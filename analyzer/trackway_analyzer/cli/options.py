@@ -42,6 +42,16 @@ class Reading:
             refuse_unreadable(trajectories, source)
         return trajectories
 
+    def judged(self, source: str, outcomes: str | None) -> Trajectories:
+        """As `open`, with the outcomes of a file joined; says how many rows fit no run."""
+        trajectories = self.open(source)
+        if outcomes is None:
+            return trajectories
+        trajectories = trajectories.with_outcomes(outcomes)
+        if trajectories.unused_outcomes:
+            note(f"{trajectories.unused_outcomes} outcomes in {outcomes} fit no run of {source}")
+        return trajectories
+
     def unread(self, source: str) -> Trajectories:
         """Return the runs of a source that nobody has read yet."""
         return load(
@@ -94,6 +104,12 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+outcomes_option = click.option(
+    "--outcomes",
+    metavar="FILE",
+    help="Join outcomes that lie beside the traces: JSON Lines or CSV that name a run by run_id, "
+    "session_id, or task_id and trial, and judge it by success or reward.",
+)
 strict_option = click.option("--strict", is_flag=True, help="Warnings count as violations.")
 
 

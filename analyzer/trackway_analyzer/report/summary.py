@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 from rich.console import Console
 
+from trackway_analyzer.measure import PassRate, PassSet
 from trackway_analyzer.report.terminal import print_table
 from trackway_analyzer.summary import Totals
 
@@ -18,6 +19,44 @@ def print_stats(totals: Totals, tools: pa.Table, to: Console) -> None:
         to.print()
         header = [name.replace("_", " ") for name in tools.schema.names]
         print_table(header, [list(row.values()) for row in tools.to_pylist()], to)
+
+
+def print_passes(sets: Sequence[PassSet], to: Console) -> None:
+    """Print pass^k of each set, one table a set."""
+    for each in sets:
+        to.print()
+        to.print(set_text(each), highlight=False)
+        if each.passes:
+            print_table(("k", "pass^k"), [(rate.k, rate_text(rate)) for rate in each.passes], to)
+
+
+def set_name(each: PassSet) -> str:
+    """Name a set by what tells it from others."""
+    parts = (("suite", each.suite_id), ("", each.variant), ("version", each.agent_version))
+    named = [f"{word} {name}".strip() for word, name in parts if name is not None]
+    return ", ".join(named) or "all runs"
+
+
+def set_text(each: PassSet) -> str:
+    """Say what a set consists of: `gpt-4.1: 10 of 20 runs succeeded; 20 tasks × 1 trial`."""
+    text = f"{set_name(each)}: {each.succeeded:,} of {each.runs:,} runs succeeded"
+    if each.not_judged:
+        text += f", {each.not_judged:,} were not judged"
+    if each.refused:
+        return f"{text}; no pass^k, for {each.refused}"
+    fewest, most = each.fewest_trials, each.most_trials
+    trials = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    text += f"; {each.tasks:,} tasks × {trials} trial{'s' if most > 1 else ''}"
+    if each.repeated:
+        text += f"; {each.repeated:,} runs repeat a task and trial: are these several sets?"
+    return text
+
+
+def rate_text(rate: PassRate) -> str:
+    """Write a rate with four decimals; as a range where runs were not judged."""
+    if rate.low == rate.high:
+        return f"{rate.low:.4f}"
+    return f"{rate.low:.4f} to {rate.high:.4f}"
 
 
 def _rows(totals: Totals) -> Iterator[tuple[str, object, str]]:
