@@ -18,11 +18,11 @@ class Dialogues:
     def __init__(self) -> None:
         self._known: dict[str, list[str]] = {}
 
-    def new_of(self, step: Step) -> Iterator[tuple[str, Message, bool]]:
-        """Return what a model step was told and nobody told its agent before.
+    def new_of(self, step: Step) -> Iterator[tuple[str, Message]]:
+        """Return what a model step was told and nobody told its agent before, each with its role.
 
-        Each with its role, and whether it is context that an earlier assistant left behind. A
-        dialogue that comes whole again is new from where it differs.
+        A dialogue that comes whole again is new from where it differs. What an assistant said and
+        did is new only where the record of the agent begins.
         """
         messages = messages_of(step.input)
         keys = [_key(message) for message in messages]
@@ -37,9 +37,9 @@ class Dialogues:
             role = str(message.get("role"))
             if role in TOLD:
                 if not (role == "system" and key in known):
-                    yield role, message, False
+                    yield role, message
             elif opening:
-                yield role, message, True
+                yield role, message
         spoken = [_key(message) for message in messages_of(step.output)]
         self._known[agent] = keys + spoken if shared or opening else known + keys + spoken
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from trackway.schema import Operation
-from trackway_analyzer.atif.told import Dialogues, as_text, messages_of, parts_of, text_of
+from trackway_analyzer.atif.told import TOLD, Dialogues, as_text, messages_of, parts_of, text_of
 from trackway_analyzer.json_text import compact
 from trackway_analyzer.model import NOT_RECORDED, JsonValue, Step, Trajectory
 from trackway_analyzer.read.atif_evidence import EXTRA, evidence_of
@@ -70,9 +70,9 @@ def _steps(trajectory: Trajectory) -> Iterator[Object]:
         if step.position in done:
             continue
         if step.operation == Operation.LLM:
-            for role, message, copied in dialogues.new_of(step):
-                asked = asked or role == "user"
-                yield _told(role, message, copied)
+            told = list(dialogues.new_of(step))
+            asked = asked or any(role == "user" for role, _ in told)
+            yield from _told(told)
             calls = answered.get(step.position, [])
             done.update(call.position for call in calls)
             yield _turn(step, calls)
@@ -102,25 +102,46 @@ def _answers(steps: tuple[Step, ...]) -> dict[int, list[Step]]:
     return found
 
 
-def _told(role: str, message: Object, copied: bool) -> Object:
-    if role in ("system", "user"):
-        return {"source": role, "message": text_of(message)}
-    made: Object = {"source": "agent", "message": text_of(message), "is_copied_context": copied}
-    calls = parts_of(message, "tool_call")
-    if calls:
-        made["tool_calls"] = [
-            {
-                "tool_call_id": str(call.get("id") or f"copied_{place}"),
-                "function_name": str(call.get("name") or _UNKNOWN),
-                "arguments": _arguments(call.get("arguments")),
-            }
-            for place, call in enumerate(calls)
-        ]
-    answers = parts_of(message, "tool_call_response")
-    if answers:
-        results = [{"content": as_text(answer.get("response"))} for answer in answers]
-        made["observation"] = {"results": results}
+def _told(messages: list[tuple[str, Object]]) -> list[Object]:
+    """Return what a turn was told; answers stand at the copied step that asked for them."""
+    made: list[Object] = []
+    for role, message in messages:
+        if role in TOLD:
+            made.append({"source": role, "message": text_of(message)})
+            continue
+        for answer in parts_of(message, "tool_call_response"):
+            step = next((step for step in reversed(made) if _asks(step, answer.get("id"))), None)
+            result: Object = {"content": as_text(answer.get("response"))}
+            if step is None:
+                made.append(_copied({"message": ""}))
+                step = made[-1]
+            else:
+                result["source_call_id"] = answer["id"]
+            step.setdefault("observation", {"results": []})["results"].append(result)
+        calls = _copied_calls(message)
+        if calls or text_of(message):
+            made.append(_copied({"message": text_of(message)} | calls))
     return made
+
+
+def _copied(step: Object) -> Object:
+    return {"source": "agent", "is_copied_context": True, **step}
+
+
+def _copied_calls(message: Object) -> Object:
+    calls = [
+        {
+            "tool_call_id": str(call.get("id") or f"copied_{place}"),
+            "function_name": str(call.get("name") or _UNKNOWN),
+            "arguments": _arguments(call.get("arguments")),
+        }
+        for place, call in enumerate(parts_of(message, "tool_call"))
+    ]
+    return {"tool_calls": calls} if calls else {}
+
+
+def _asks(step: Object, call_id: JsonValue) -> bool:
+    return any(call["tool_call_id"] == call_id for call in step.get("tool_calls", ()))
 
 
 def _turn(step: Step, calls: list[Step]) -> Object:

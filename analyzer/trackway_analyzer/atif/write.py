@@ -15,10 +15,13 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trackway.schema import STEP_OPERATIONS
 from trackway_analyzer.atif.trajectory import atif_of
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.engine import By
+from trackway_analyzer.json_text import compact, parsed
 from trackway_analyzer.reconstruct.membership import rows_of_runs
+from trackway_analyzer.reconstruct.run_spans import ATTRIBUTES
 
 LINES: Final = (".jsonl", ".ndjson")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]")
@@ -55,7 +58,8 @@ def _documents(batch: RunBatch, spans: pa.Table, by: By) -> Iterator[dict[str, A
     rows = rows_of_runs(spans, by=by)
     for trajectory in batch:
         own = spans.take(pa.array(rows[trajectory.run_id]))
-        yield atif_of(trajectory, _named(own, trajectory.run_id))
+        own = _judged(_named(own, trajectory.run_id), trajectory.run)
+        yield atif_of(trajectory, own)
 
 
 def _named(spans: pa.Table, run_id: str) -> pa.Table:
@@ -66,6 +70,25 @@ def _named(spans: pa.Table, run_id: str) -> pa.Table:
     place = spans.schema.get_field_index("run_id")
     ids = pa.repeat(pa.scalar(run_id, pa.string()), len(spans))
     return spans.set_column(place, spans.schema.field(place), ids)
+
+
+def _judged(spans: pa.Table, run: dict[str, Any]) -> pa.Table:
+    """Return the spans with an outcome that was joined to the run and that no span of it tells."""
+    texts = spans.column("attributes").to_pylist()
+    told = "\n".join(filter(None, texts))
+    outcome = {
+        key: run[column]
+        for column, key in ATTRIBUTES.items()
+        if column.startswith("outcome_") and run[column] is not None and f'"{key}"' not in told
+    }
+    operations = spans.column("operation").to_pylist()
+    heads = [row for row, name in enumerate(operations) if name not in STEP_OPERATIONS]
+    if not outcome or not heads:
+        return spans
+    own = parsed(texts[heads[0]] or "{}")
+    texts[heads[0]] = compact({**(own if isinstance(own, dict) else {}), **outcome})
+    place = spans.schema.get_field_index("attributes")
+    return spans.set_column(place, spans.schema.field(place), pa.array(texts, pa.string()))
 
 
 def _name(run_id: str, taken: set[str]) -> str:

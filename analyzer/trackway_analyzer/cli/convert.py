@@ -1,4 +1,4 @@
-"""`trackway convert SRC DST`: any readable source to one canonical Parquet file."""
+"""`trackway convert SRC DST`: any readable source to canonical Parquet, or to ATIF trajectories."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from trackway_analyzer.cli.options import (
     Command,
     Reading,
     note_losses,
+    notes,
     refuse_unreadable,
     source_options,
 )
@@ -24,12 +25,26 @@ from trackway_analyzer.report.terminal import console
 @click.command(cls=Command)
 @source_options
 @click.argument("destination", metavar="DST", type=click.Path(path_type=Path))
-def command(source: str, destination: Path, as_json: bool, reading: Reading) -> None:
+@click.option(
+    "--to",
+    "form",
+    type=click.Choice(["parquet", "atif"]),
+    default="parquet",
+    show_default=True,
+    help="What to write: spans as Parquet, or each run as an ATIF trajectory.",
+)
+def command(source: str, destination: Path, form: str, as_json: bool, reading: Reading) -> None:
     """Write the spans of SRC to DST as canonical Parquet, streaming.
 
     DST is a file, or a folder that exists: then the file in it is named after SRC. A file that is
     there already is replaced, once the new one is complete.
+
+    With --to atif each run becomes an ATIF trajectory: DST is a folder that gets one file a run,
+    or a name that ends in .jsonl for one trajectory a line, or in .json for the only run.
     """
+    if form == "atif":
+        _to_atif(source, destination, as_json, reading)
+        return
     target = _target(source, destination)
     trajectories = reading.unread(source)
 
@@ -47,6 +62,16 @@ def command(source: str, destination: Path, as_json: bool, reading: Reading) -> 
     else:
         click.echo(f"{spans:,} spans to {target}")
     note_losses(trajectories, source)
+
+
+def _to_atif(source: str, destination: Path, as_json: bool, reading: Reading) -> None:
+    trajectories = reading.open(source)
+    runs = trajectories.to_atif(destination)
+    if as_json:
+        click.echo(line({"path": str(destination), "runs": runs}))
+    else:
+        click.echo(f"{runs:,} {'run' if runs == 1 else 'runs'} to {destination}")
+    notes(trajectories, source, reading)
 
 
 def _target(source: str, destination: Path) -> Path:

@@ -69,6 +69,8 @@ class _Reading:
         self._session = session
         self._quarantine = quarantine
         self._offset = offset
+        self._asked: frozenset[str | None] = frozenset()
+        """Ids of the calls that the trajectory made itself."""
 
     def trajectory(self, item: Object, parent: str | None, depth: int) -> None:
         """Put a trajectory down as spans below a span."""
@@ -89,8 +91,10 @@ class _Reading:
             end=max(times, default=None),
         )
         subagents = _subagents(item)
+        outer, self._asked = self._asked, _asked(steps)
         for step in steps:
             self._step(step, agent, head, subagents, depth)
+        self._asked = outer
         for left in subagents.values():
             self.trajectory(left, head, depth + 1)
 
@@ -119,7 +123,7 @@ class _Reading:
             for name in _references(result):
                 if name in subagents:
                     self.trajectory(subagents.pop(name), span, depth + 1)
-        for result in results[len(calls) :] if _unnamed(results) else _strays(calls, results):
+        for result in _left(calls, results):
             content = _content(result.get("content"))
             self._session.hear(head, {"role": "tool", "content": content})
 
@@ -128,16 +132,31 @@ class _Reading:
     ) -> None:
         role = "assistant" if step.get("source") == "agent" else str(step.get("source") or "user")
         said: Object = {"role": role, "content": message}
+        calls = [self._of_copy(call, "tool_call_id") for call in calls]
+        results = [self._of_copy(result, "source_call_id") for result in results]
         if calls:
             said["tool_calls"] = [_requested(call) for call in calls]
         self._session.hear(head, said)
-        for result in results:
-            heard = {"role": "tool", "content": _content(result.get("content"))}
-            heard["tool_call_id"] = result.get("source_call_id")
-            self._session.hear(head, heard)
+        answers = [(call.get("tool_call_id"), got) for call, got in _paired(calls, results) if got]
+        answers += [(None, result) for result in _left(calls, results)]
+        for call_id, result in answers:
+            content = _content(result.get("content"))
+            self._session.hear(head, {"role": "tool", "content": content, "tool_call_id": call_id})
+
+    def _of_copy(self, item: Object, name: str) -> Object:
+        """Return a call or result of a copy; its id may come again, for a call made since."""
+        call_id = _id(item.get(name))
+        known = call_id is not None and call_id in self._asked
+        return item | {name: f"copied:{call_id}"} if known else item
 
     def _broken(self, detail: str, count: int) -> None:
         self._quarantine.add(Reason.BROKEN_VALUE, detail, self._offset, count=count)
+
+
+def _asked(steps: list[Object]) -> frozenset[str | None]:
+    own = (step for step in steps if step.get("is_copied_context") is not True)
+    calls = (call for step in own for call in _list(step, "tool_calls") if isinstance(call, dict))
+    return frozenset(_id(call.get("tool_call_id")) for call in calls)
 
 
 def _about(item: Object, agent: Object) -> Attributes:
@@ -226,14 +245,13 @@ def _answer(call: Object, result: Object) -> Answer:
     ours = extra.get(EXTRA)
     ours = ours if isinstance(ours, dict) else {}
     failed = any(extra.get(name) is True for name in _FAILED) or extra.get("status") == "error"
-    named = result.get("source_call_id")
     beside = {
         "atif.tool_call.extra": call.get("extra"),
         "atif.result.extra": extra or None,
         "atif.subagent_trajectory_ref": result.get("subagent_trajectory_ref"),
     }
     return Answer(
-        call_id=named if isinstance(named, str) else None,
+        call_id=_id(result.get("source_call_id")),
         tool=str(call.get("function_name") or ""),
         arguments=json_of(call.get("arguments")),
         value=_content(result.get("content")),
@@ -250,19 +268,25 @@ def _paired(calls: list[Any], results: list[Any]) -> Iterator[tuple[Object, Obje
         for place, call in enumerate(calls):
             yield call, results[place] if place < len(results) else None
         return
-    by_id = {result.get("source_call_id"): result for result in reversed(results)}
+    by_id = {_id(result.get("source_call_id")): result for result in reversed(results)}
     for call in calls:
-        yield call, by_id.get(call.get("tool_call_id"))
+        yield call, by_id.get(_id(call.get("tool_call_id")) or "")
 
 
 def _unnamed(results: list[Any]) -> bool:
     return all(result.get("source_call_id") is None for result in results)
 
 
-def _strays(calls: list[Any], results: list[Any]) -> list[Any]:
+def _left(calls: list[Any], results: list[Any]) -> list[Any]:
     """Return results that answer no call of their step."""
-    known = {call.get("tool_call_id") for call in calls}
-    return [result for result in results if result.get("source_call_id") not in known]
+    if _unnamed(results):
+        return results[len(calls) :]
+    known = {_id(call.get("tool_call_id")) for call in calls}
+    return [result for result in results if _id(result.get("source_call_id")) not in known]
+
+
+def _id(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 def _results(step: Object) -> list[Object]:
