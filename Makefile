@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := pyproject.toml analyzer/pyproject.toml
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test frameworks lint format bench clean
 
 demo: $(VENV)/.demo
 	@rm -rf demo-traces
@@ -13,6 +13,11 @@ demo: $(VENV)/.demo
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# Real frameworks, each in an environment of its own below .frameworks/; needs Node and npm.
+frameworks: $(VENV)/.frameworks
+	PYTHONPATH=tests $(BIN)/python -m frameworks.record
+	$(BIN)/python -m pytest tests/frameworks --matrix docs/frameworks.md
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
@@ -46,6 +51,10 @@ $(VENV)/.demo: $(VENV)/.packages
 
 $(VENV)/.test: $(VENV)/.packages
 	$(PIP) install --group test
+	@touch $@
+
+$(VENV)/.frameworks: $(VENV)/.test
+	$(PIP) install --group frameworks
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.test

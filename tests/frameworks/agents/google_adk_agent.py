@@ -1,0 +1,34 @@
+"""Google ADK on Gemini's REST API."""
+
+from __future__ import annotations
+
+from google.adk.agents import Agent
+from google.adk.agents.run_config import RunConfig, StreamingMode
+from google.adk.runners import InMemoryRunner
+from google.genai import types
+from refund import INSTRUCTIONS, STREAM, TOOLS, play, record
+
+record()
+
+agent = Agent(name="refund_agent", model="gemini-2.5-flash", instruction=INSTRUCTIONS, tools=TOOLS)
+
+
+async def answer(request: str) -> str:
+    runner = InMemoryRunner(agent=agent, app_name="refund")
+    session = await runner.session_service.create_session(app_name="refund", user_id="u1")
+    message = types.Content(role="user", parts=[types.Part(text=request)])
+    mode = StreamingMode.SSE if STREAM else StreamingMode.NONE
+    text = ""
+    async for event in runner.run_async(
+        user_id="u1",
+        session_id=session.id,
+        new_message=message,
+        run_config=RunConfig(streaming_mode=mode),
+    ):
+        for part in (event.content and event.content.parts) or ():
+            text = part.text or text
+    return text
+
+
+if __name__ == "__main__":
+    play(answer)

@@ -1,0 +1,57 @@
+"""LangGraph: `create_agent`; for the run that waits with a checkpoint on disk."""
+
+from __future__ import annotations
+
+import refund
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.tools import tool
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Command
+
+refund.record()
+
+model = ChatOpenAI(
+    model=refund.MODEL,
+    base_url=refund.URL + "/v1",
+    api_key="k",
+    streaming=refund.STREAM,
+    stream_usage=refund.STREAM,
+)
+tools = [tool(function) for function in refund.TOOLS]
+
+
+def answer(request: str) -> str:
+    asked = {"messages": [{"role": "user", "content": request}]}
+    if refund.PHASE:
+        return answer_with_approval(asked)
+    agent = create_agent(model, tools, system_prompt=refund.INSTRUCTIONS, name="refund_agent")
+    if not refund.STREAM:
+        return str(agent.invoke(asked)["messages"][-1].content)
+    *_, last = agent.stream(asked, stream_mode="values")
+    return str(last["messages"][-1].content)
+
+
+def answer_with_approval(asked: dict[str, object]) -> str:
+    where = {"configurable": {"thread_id": "refund"}}
+    with SqliteSaver.from_conn_string(f"{refund.STATE}.sqlite") as checkpoints:
+        agent = create_agent(
+            model,
+            tools,
+            system_prompt=refund.INSTRUCTIONS,
+            name="refund_agent",
+            middleware=[HumanInTheLoopMiddleware(interrupt_on={"refund_create": True})],
+            checkpointer=checkpoints,
+        )
+        if refund.PHASE == "ask":
+            waiting = agent.invoke(asked, where)
+            assert waiting["__interrupt__"]
+            return refund.wait_for_approval("refund")
+        refund.approved()
+        goes_on = Command(resume={"decisions": [{"type": "approve"}]})
+        return str(agent.invoke(goes_on, where)["messages"][-1].content)
+
+
+if __name__ == "__main__":
+    refund.play(answer)

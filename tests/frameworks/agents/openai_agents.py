@@ -1,0 +1,55 @@
+"""OpenAI Agents SDK, on the Responses API or on chat."""
+
+from __future__ import annotations
+
+import sys
+
+import refund
+from agents import (
+    Agent,
+    Runner,
+    RunState,
+    function_tool,
+    set_default_openai_api,
+    set_default_openai_client,
+)
+from openai import AsyncOpenAI
+
+refund.record()
+
+if "chat" in sys.argv[1:]:
+    set_default_openai_api("chat_completions")
+set_default_openai_client(
+    AsyncOpenAI(base_url=refund.URL + "/v1", api_key="k"), use_for_tracing=False
+)
+agent = Agent(
+    name="refund_agent",
+    instructions=refund.INSTRUCTIONS,
+    model=refund.MODEL,
+    tools=[
+        function_tool(tool, needs_approval=bool(refund.PHASE) and tool.__name__ == "refund_create")
+        for tool in refund.TOOLS
+    ],
+)
+
+
+async def answer(request: str) -> str:
+    if refund.PHASE == "ask":
+        waiting = await Runner.run(agent, request)
+        assert waiting.interruptions
+        return refund.wait_for_approval(waiting.to_state().to_json())
+    if refund.PHASE == "approve":
+        state = await RunState.from_json(agent, refund.approved())
+        for item in state.get_interruptions():
+            state.approve(item)
+        return str((await Runner.run(agent, state)).final_output)
+    if not refund.STREAM:
+        return str((await Runner.run(agent, request)).final_output)
+    running = Runner.run_streamed(agent, request)
+    async for _ in running.stream_events():
+        pass
+    return str(running.final_output)
+
+
+if __name__ == "__main__":
+    refund.play(answer)

@@ -1,0 +1,170 @@
+"""The refund agent's tools and words, and the two lines that record it.
+
+Every agent beside this file is the same agent in another framework. The environment says which
+scenario is played and how it is recorded:
+
+- `REFUND_MODE=auto`: `configure()` and `instrument()`, nothing else.
+- `decorated`: `configure()`, and the tools and the agent decorated by hand.
+- `zero-code`: nothing here; the program runs under `opentelemetry-instrument`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import os
+import traceback
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import trackway
+
+MODE = os.environ["REFUND_MODE"]
+ORDER = os.environ["REFUND_ORDER"]
+STREAM = os.environ["REFUND_STREAM"] == "yes"
+IN_A_RUN = os.environ["REFUND_IN_A_RUN"] == "yes"
+URL = os.environ["REFUND_ENDPOINT"]
+STATE = Path(os.environ["REFUND_STATE"])
+"""Where a run that waits for approval leaves what the next process needs."""
+
+PHASE = os.environ["REFUND_PHASE"]
+"""`ask` up to the approval, `approve` from there on in another process; empty: all at once."""
+INSTRUCTIONS = "You are a refund agent. Look up the order, check the policy, refund it, then mail."
+REQUEST = f"Refund order {ORDER}"
+MODEL = "gpt-4o"
+
+
+def lookup_order(order_id: str) -> dict[str, Any]:
+    """Look up an order by its id.
+
+    Args:
+        order_id: the order id, like A-1001
+    """
+    return {"order_id": order_id, "total": 42.5, "currency": "EUR", "email": "ann@example.com"}
+
+
+def check_policy(order_id: str, amount: float) -> dict[str, Any]:
+    """Tell whether the policy allows a refund.
+
+    Args:
+        order_id: the order id
+        amount: the amount to pay back
+    """
+    return {"order_id": order_id, "allowed": amount <= 100.0, "max_amount": 100.0}
+
+
+def refund_create(order_id: str, amount: float) -> dict[str, Any]:
+    """Pay money back.
+
+    Args:
+        order_id: the order id
+        amount: the amount to pay back
+    """
+    if order_id == "A-1003":
+        raise RuntimeError("payment gateway timeout")
+    return {"refund_id": f"re_{order_id}", "amount": amount, "status": "succeeded"}
+
+
+def send_email(to: str, subject: str, body: str) -> dict[str, Any]:
+    """Mail the customer.
+
+    Args:
+        to: the recipient
+        subject: the subject line
+        body: the text
+    """
+    return {"message_id": "msg_1", "status": "sent"}
+
+
+KINDS = {lookup_order: "lookup", check_policy: "lookup", refund_create: "mutate"}
+TOOLS: list[Callable[..., Any]] = [lookup_order, check_policy, refund_create, send_email]
+if MODE == "decorated":
+    TOOLS = [trackway.tool(kind=KINDS.get(tool, "notify"))(tool) for tool in TOOLS]  # type: ignore[arg-type]
+BY_NAME = {tool.__name__: tool for tool in TOOLS}
+
+
+def record() -> None:
+    """Start recording as `REFUND_MODE` says."""
+    if MODE != "zero-code":
+        trackway.configure("refund-agent", export=os.environ["REFUND_TRACES"])
+    if MODE == "auto":
+        report = trackway.instrument()
+        on = [(entry.library, entry.by, entry.by_version) for entry in report if entry.on]
+        Path(f"{STATE}.report").write_text(json.dumps(on))
+
+
+def play(answer: Callable[[str], Any]) -> None:
+    """Let the agent answer the request; an error that ends it is printed, as a server would."""
+    if MODE == "decorated":
+        answer = trackway.agent("refund_agent")(answer)
+    try:
+        with _run():
+            said = answer(REQUEST)
+            print(asyncio.run(said) if inspect.iscoroutine(said) else said)
+    except Exception:  # noqa: BLE001 - an error of a tool, as far as the framework lets it through
+        traceback.print_exc()
+    if not trackway.flush(20):
+        raise SystemExit(f"spans were not written: {trackway.capture_errors()}")
+
+
+def _run() -> AbstractContextManager[Any]:
+    if PHASE == "approve":
+        return trackway.run(resume_from=json.loads(STATE.read_text())["carrier"])
+    return trackway.run("refund", input=REQUEST) if IN_A_RUN else nullcontext()
+
+
+def wait_for_approval(state: Any) -> str:
+    """Leave what the next process needs, and say in the record that the run waits."""
+    trackway.wait("supervisor", reason="a refund needs approval", resume_token=ORDER)
+    STATE.write_text(json.dumps({"carrier": trackway.carrier(), "state": state}))
+    return "waiting for approval"
+
+
+def approved() -> Any:
+    """Say in the record that the wait is over; return what was left."""
+    trackway.resume(ORDER)
+    return json.loads(STATE.read_text())["state"]
+
+
+def tool_schemas() -> list[dict[str, Any]]:
+    """The tools as JSON schemas of their parameters, for clients that want them written out."""
+    found = []
+    for tool in TOOLS:
+        parameters = inspect.signature(tool).parameters
+        kinds = {name: "number" if name == "amount" else "string" for name in parameters}
+        schema = {
+            "type": "object",
+            "properties": {name: {"type": kind} for name, kind in kinds.items()},
+            "required": list(kinds),
+        }
+        described = (tool.__doc__ or "").partition("\n")[0]
+        found.append({"name": tool.__name__, "description": described, "schema": schema})
+    return found
+
+
+def chat_tools() -> list[dict[str, Any]]:
+    """The tools as OpenAI's chat API wants them."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": tool["name"],
+                "description": tool["description"],
+                "parameters": tool["schema"],
+            },
+        }
+        for tool in tool_schemas()
+    ]
+
+
+def carry_out(name: str, arguments: str | dict[str, Any], call_id: str) -> tuple[str, bool]:
+    """Run the tool that the model asked for; the result as text, and whether it failed."""
+    given = json.loads(arguments) if isinstance(arguments, str) else arguments
+    try:
+        with trackway.requested(call_id) if MODE == "decorated" else nullcontext():
+            return json.dumps(BY_NAME[name](**given)), False
+    except RuntimeError as error:
+        return f"Error: {error}", True

@@ -1,0 +1,78 @@
+"""What is asked of every framework, and where a framework cannot give it.
+
+A gap is a cell that fails, with the reason; the tests hold it to still failing, so that a gap that
+was closed is noticed. What does not apply to a framework says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pytest
+
+from frameworks.catalogue import FRAMEWORKS, Framework
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A column of the matrix."""
+
+    title: str
+    means: str
+
+
+FEATURES: Final = {
+    "order": Feature("order", "the four tools, executed, in order, by name"),
+    "arguments": Feature("arguments", "every argument as the model gave it"),
+    "results": Feature("results", "every result as the tool gave it"),
+    "ids": Feature("call ids", "every call under the id that the model gave it"),
+    "models": Feature("model calls", "one span a model call, none twice"),
+    "parents": Feature(
+        "parents", "every call below its agent and its turn; no hole and no second root"
+    ),
+    "tokens": Feature("tokens", "input and output tokens of every call and their totals"),
+    "identity": Feature("one run id", "every span of the run carries its id"),
+    "said": Feature("texts", "the request and the final answer"),
+    "fail": Feature("failing tool", "the refund raises: it did not happen, no mail is sent"),
+    "parallel": Feature("parallel", "two and two calls, each pair asked for by one turn"),
+    "streaming": Feature("streaming", "the same trajectory and tokens as without streaming"),
+    "retry": Feature("retries", "429 and a server's error, retried by the client: no call twice"),
+    "decorated": Feature("by hand", "the same agent decorated by hand: equal trajectories"),
+    "two-lines": Feature("two lines", "without `run(...)`: `configure()` and `instrument()` only"),
+    "zero-code": Feature("zero code", "`opentelemetry-instrument`, the program unchanged"),
+    "approval": Feature("approval", "interrupted, resumed in a new process: one trajectory"),
+}
+
+OWN_LOOP: Final = "a loop of the program's own: only the program knows where a run begins"
+NO_APPROVAL: Final = "has no approval that survives its process"
+
+GAPS: Final[dict[tuple[str, str], str]] = {}
+"""(framework, feature) → why it is not to be had."""
+
+NOTES: Final[dict[tuple[str, str], str]] = {}
+"""(framework, feature) → what to know of a cell that holds."""
+
+
+def not_applicable(framework: Framework, feature: str) -> str | None:
+    """Why a feature has no meaning for a framework; None where it has."""
+    if feature == "two-lines" and framework.own_loop:
+        return OWN_LOOP
+    if feature == "approval" and not framework.approves:
+        return NO_APPROVAL
+    return None
+
+
+def asked_of_all(feature: str) -> Any:
+    """Parametrize a test with every framework."""
+    assert feature in FEATURES
+    cases = []
+    for framework in FRAMEWORKS.values():
+        reason = not_applicable(framework, feature)
+        gap = GAPS.get((framework.name, feature))
+        marks = [pytest.mark.skip(reason=reason)] if reason else []
+        if gap:
+            marks.append(pytest.mark.xfail(reason=gap, strict=True, raises=AssertionError))
+        cases.append(pytest.param(framework.name, id=f"{feature}-{framework.name}", marks=marks))
+    every = pytest.mark.parametrize("framework", cases)
+    return lambda test: pytest.mark.feature(feature)(every(test))

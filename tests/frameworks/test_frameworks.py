@@ -1,0 +1,168 @@
+"""One refund agent in every framework: does the analyzer give back what the agent did?
+
+`make frameworks` lets the agents play and then runs this file. A test is a column of the matrix in
+docs/frameworks.md.
+"""
+
+from __future__ import annotations
+
+import pyarrow.compute as pc
+import pytest
+
+import trackway_analyzer as ta
+from frameworks.features import asked_of_all
+from frameworks.recordings import Recording, recording
+
+TOOLS = ["lookup_order", "check_policy", "refund_create", "send_email"]
+REQUEST = "Refund order {}"
+
+
+def the_same(reference: Recording, candidate: Recording) -> None:
+    """Equal by our own differ: no difference, and nothing that the record leaves open."""
+    diff = ta.diff_trajectories(reference.run, candidate.run)
+    assert diff.status == "ok", str(diff)
+    assert not diff.differences, str(diff)
+    assert [step.tool for step in candidate.tools] == [step.tool for step in reference.tools]
+
+
+def as_without(framework: str, variant: str) -> None:
+    """The variant gives the trajectory, the tokens and the answer of the plain run."""
+    played = recording(framework, variant)
+    the_same(recording(framework, "happy"), played)
+    tokens_are_right(played)
+    assert played.run.final_text == played.scenario.turns[-1].text
+
+
+def tokens_are_right(played: Recording) -> None:
+    expected = [(turn.tokens_in, turn.tokens_out) for turn in played.scenario.turns]
+    assert [(step.tokens_in, step.tokens_out) for step in played.model_calls] == expected
+    run = played.run.run
+    total = (played.scenario.tokens_in, played.scenario.tokens_out)
+    assert (run["tokens_in"], run["tokens_out"]) == total
+
+
+@asked_of_all("order")
+def test_four_tools_in_order(framework: str) -> None:
+    played = recording(framework, "happy")
+    assert [step.tool for step in played.tools] == TOOLS
+    assert all(step.executed and step.ok for step in played.tools)
+
+
+@asked_of_all("arguments")
+def test_arguments(framework: str) -> None:
+    played = recording(framework, "happy")
+    expected = [call.arguments for call in played.scenario.calls]
+    assert [step.arguments for step in played.tools] == expected
+
+
+@asked_of_all("results")
+def test_results(framework: str) -> None:
+    played = recording(framework, "happy")
+    assert [step.result for step in played.tools] == [call.result for call in played.scenario.calls]
+
+
+@asked_of_all("ids")
+def test_call_ids(framework: str) -> None:
+    played = recording(framework, "happy")
+    assert [step.call_id for step in played.tools] == [call.id for call in played.scenario.calls]
+
+
+@asked_of_all("models")
+def test_one_span_a_model_call(framework: str) -> None:
+    played = recording(framework, "happy")
+    assert len(played.model_calls) == len(played.scenario.turns)
+    spans = pc.sum(pc.equal(played.spans["operation"], "llm")).as_py()
+    assert spans == len(played.scenario.turns), f"{spans} spans"
+
+
+@asked_of_all("parents")
+def test_parents(framework: str) -> None:
+    played = recording(framework, "happy")
+    assert played.run.gaps == ()
+    asked = [step.position for step in played.model_calls]
+    assert [step.turn for step in played.tools] == asked[: len(played.tools)]
+    agent = None if played.framework.own_loop else "refund_agent"
+    assert {step.agent for step in played.run.steps} == {agent}
+    roots = [parent for parent in played.spans["parent_span_id"].to_pylist() if not parent]
+    assert len(roots) == 1
+
+
+@asked_of_all("tokens")
+def test_tokens(framework: str) -> None:
+    tokens_are_right(recording(framework, "happy"))
+
+
+@asked_of_all("identity")
+def test_one_run_id(framework: str) -> None:
+    played = recording(framework, "happy")
+    assert set(played.spans["run_id"].to_pylist()) == {played.run.run_id}
+
+
+@asked_of_all("said")
+def test_request_and_answer(framework: str) -> None:
+    played = recording(framework, "happy")
+    assert played.run.input == REQUEST.format(played.scenario.order)
+    assert played.run.final_text == played.scenario.turns[-1].text
+
+
+@asked_of_all("fail")
+def test_a_failing_tool(framework: str) -> None:
+    played = recording(framework, "fail")
+    assert [step.tool for step in played.tools] == TOOLS[:3]
+    assert [bool(step.ok) for step in played.tools] == [True, True, False]
+    refund = played.tools[2]
+    assert refund.ok is False
+    assert "payment gateway timeout" in f"{refund.error_message} {refund.result}"
+    if not played.framework.aborts:
+        assert played.run.final_text == played.scenario.turns[-1].text
+
+
+@asked_of_all("parallel")
+@pytest.mark.parametrize("variant", ["parallel", "streaming-parallel"])
+def test_parallel_calls(framework: str, variant: str) -> None:
+    played = recording(framework, variant)
+    assert [step.tool for step in played.tools] == TOOLS
+    assert [step.call_id for step in played.tools] == [call.id for call in played.scenario.calls]
+    groups = [step.group for step in played.tools]
+    assert groups[0] == groups[1] != groups[2] == groups[3]
+    first, second, _ = (step.position for step in played.model_calls)
+    assert [step.turn for step in played.tools] == [first, first, second, second]
+    tokens_are_right(played)
+
+
+@asked_of_all("streaming")
+def test_streaming(framework: str) -> None:
+    as_without(framework, "streaming")
+
+
+@asked_of_all("retry")
+def test_retries_of_the_client(framework: str) -> None:
+    played = recording(framework, "retry")
+    assert [step.tool for step in played.tools] == TOOLS
+    answered = [step for step in played.model_calls if step.ok]
+    tokens = [(turn.tokens_in, turn.tokens_out) for turn in played.scenario.turns]
+    assert [(step.tokens_in, step.tokens_out) for step in answered] == tokens
+
+
+@asked_of_all("decorated")
+def test_decorated_by_hand(framework: str) -> None:
+    the_same(recording(framework, "decorated"), recording(framework, "happy"))
+
+
+@asked_of_all("two-lines")
+def test_two_lines(framework: str) -> None:
+    as_without(framework, "two-lines")
+
+
+@asked_of_all("zero-code")
+def test_zero_code(framework: str) -> None:
+    as_without(framework, "zero-code")
+
+
+@asked_of_all("approval")
+def test_an_approval_in_another_process(framework: str) -> None:
+    played = recording(framework, "approval")
+    assert [step.tool for step in played.tools] == TOOLS
+    assert [step.call_id for step in played.tools] == [call.id for call in played.scenario.calls]
+    tokens_are_right(played)
+    assert played.run.final_text == played.scenario.turns[-1].text
