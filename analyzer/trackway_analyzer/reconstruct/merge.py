@@ -13,7 +13,7 @@
    out. Of more than `LAYERS` spans around it the nearest and the outermost count.
 5. No call at all: ADK's `(merged tools)` span, which repeats the calls of a batch; and a finished
    model span without messages, tokens, finish reason or error in a run whose other model spans have
-   them (a client's preparation).
+   them (a client's preparation); and a tool span of a call that waits for approval (`waiting`).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import numpy as np
 from trackway.schema import GenAI
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, TOOL, Ints, Mask, SpanColumns
+from trackway_analyzer.reconstruct.waiting import waiting_calls
 
 SYNTHETIC_TOOLS: Final = ("(merged tools)", "(merged)")
 """Names of Google ADK's span that stands for a batch of calls (google-adk 2.13)."""
@@ -51,6 +52,7 @@ def calls_of(columns: SpanColumns, run: Ints, above: Ints, rank: Ints) -> Calls:
     """Find the calls among the spans of runs; `above` is the nearest step or agent of each row."""
     steps = columns.is_step & (run != NONE)
     dropped = _synthetic(columns, steps) | _hollow(columns, steps, run)
+    dropped |= waiting_calls(columns, steps)
     rows = np.flatnonzero(steps & ~dropped)
     into: dict[int, int] = dict.fromkeys(np.flatnonzero(dropped & steps).tolist(), NONE)
     _merge_nested(columns, rows, above, rank, into)

@@ -166,6 +166,40 @@ def test_the_span_that_stands_for_a_batch_of_calls_is_none():
     assert outline(record.run()) == ["lookup"]
 
 
+def waits_for_approval(scope="opentelemetry.instrumentation.genai.openai_agents"):
+    """A refund that was asked for; its span ended at once, without a result."""
+    record = Recording(run_id="r1")
+    agent = record.agent("support", scope=scope)
+    record.model(agent, asks=[call("refund", {"id": 7}, "c1")])
+    record.tool("refund", {"id": 7}, None, agent, scope=scope)
+    return record
+
+
+def test_a_call_that_waits_for_approval_was_not_carried_out():
+    assert outline(waits_for_approval().run()) == ["llm", "refund-"]
+
+
+def test_an_approved_call_is_carried_out_once():
+    record = waits_for_approval()
+    scope = "opentelemetry.instrumentation.genai.openai_agents"
+    agent = record.agent("support", trace="t2")
+    record.tool("refund", {"id": 7}, "done", agent, scope=scope, trace="t2")
+    record.model(agent, says="Done.", trace="t2")
+    run = record.run()
+    assert outline(run) == ["llm", "refund", "llm"]
+    assert run.tool_steps[0].call_id == "c1"
+
+
+def test_a_tool_that_gave_nothing_and_was_read_did_not_wait():
+    record = waits_for_approval()
+    record.model(says="Done.")
+    assert outline(record.run())[:2] == ["llm", "refund?"]
+
+
+def test_other_instrumentors_leave_out_the_result_of_a_tool_that_gave_nothing():
+    assert outline(waits_for_approval("another").run()) == ["llm", "refund?"]
+
+
 def test_a_span_that_prepares_a_model_call_is_none():
     record = Recording()
     record.model(model_answered="gpt-4o")
