@@ -29,12 +29,11 @@ from trackway_analyzer.read.byte_stream import ByteStream
 from trackway_analyzer.read.json_documents import MAX_DOCUMENT, documents
 from trackway_analyzer.read.quarantine import Quarantine
 from trackway_analyzer.read.source import files
+from trackway_analyzer.read.transcripts.written import SUCCESSFUL
 from trackway_analyzer.tables import RUN_SCHEMA
 
 Row = Mapping[str, JsonValue]
 
-SUCCESSFUL: Final = 1 - 1e-6
-"""A reward from here on is a success, as tau-bench has it."""
 _COLUMNS: Final = (
     *("task_id", "trial", "outcome_success"),
     *("outcome_label", "outcome_failure_mode", "outcome_state"),

@@ -14,8 +14,11 @@ JSON too may have lengths before its documents, and zstd streams in them.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 from trackway_analyzer.read.frames import is_framed
+
+ARCHIVE_MARK: Final = b"PK\x03\x04"
 
 
 class Format(StrEnum):
@@ -26,10 +29,15 @@ class Format(StrEnum):
     OTLP_PROTOBUF = "otlp-protobuf"
     JAEGER_JSON = "jaeger-json"
     ATIF = "atif"
+    CLAUDE_CODE = "claude-code"
     CLICKHOUSE = "clickhouse"
+    CODEX = "codex"
     LANGFUSE = "langfuse"
     MLFLOW = "mlflow"
     PHOENIX = "phoenix"
+    INSPECT = "inspect"
+    MESSAGES = "messages"
+    SWE_AGENT = "swe-agent"
     TAU_BENCH = "tau-bench"
     TAU2_BENCH = "tau2-bench"
 
@@ -38,6 +46,8 @@ class Container(StrEnum):
     """How the bytes of a file are cut into documents."""
 
     PARQUET = "parquet"
+    ARCHIVE = "archive"
+    """A zip of Inspect's."""
     TEXT = "text"
     """JSON: one document, or one a line."""
     FRAMES = "frames"
@@ -49,6 +59,8 @@ def container_of(head: bytes, forced: Format | None) -> Container:
     """Return how to cut a file that begins with these bytes."""
     if forced is Format.PARQUET or (forced is None and head.startswith(b"PAR1")):
         return Container.PARQUET
+    if head.startswith(ARCHIVE_MARK):
+        return Container.ARCHIVE
     if is_framed(head):
         return Container.FRAMES
     if forced is Format.OTLP_PROTOBUF or (forced is None and _is_protobuf(head)):

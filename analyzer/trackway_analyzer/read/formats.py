@@ -19,12 +19,14 @@ import pyarrow as pa
 
 from trackway_analyzer.read.atif_evidence import evident_spans
 from trackway_analyzer.read.atif_trajectories import atif_spans, atif_trajectories
+from trackway_analyzer.read.claude_code import begins_claude_code, claude_code_spans
 from trackway_analyzer.read.clickhouse_rows import (
     clickhouse_rows,
     clickhouse_spans,
     clickhouse_table_spans,
     is_clickhouse_table,
 )
+from trackway_analyzer.read.codex_session import begins_codex, codex_spans
 from trackway_analyzer.read.detect import Format
 from trackway_analyzer.read.json_documents import MAX_DOCUMENT, Located
 from trackway_analyzer.read.langfuse_export import langfuse_observations, langfuse_spans
@@ -41,6 +43,14 @@ from trackway_analyzer.read.phoenix_export import (
     phoenix_spans,
 )
 from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.read.transcripts.chat_messages import (
+    is_message,
+    message_lines,
+    transcript_spans,
+    transcripts,
+)
+from trackway_analyzer.read.transcripts.inspect_log import inspect_samples, inspect_spans
+from trackway_analyzer.read.transcripts.swe_agent import swe_agent_files, swe_agent_spans
 from trackway_analyzer.read.transcripts.tau_bench import (
     tau2_simulations,
     tau2_spans,
@@ -88,10 +98,18 @@ DOCUMENTS: Final[tuple[DocumentFormat, ...]] = (
     DocumentFormat(Format.LANGFUSE, langfuse_observations, langfuse_spans),
     DocumentFormat(Format.MLFLOW, mlflow_traces, mlflow_spans),
     DocumentFormat(Format.PHOENIX, phoenix_items, phoenix_spans),
+    DocumentFormat(Format.INSPECT, inspect_samples, inspect_spans),
+    DocumentFormat(Format.SWE_AGENT, swe_agent_files, swe_agent_spans),
     DocumentFormat(Format.TAU_BENCH, tau_bench_records, tau_bench_spans),
     DocumentFormat(Format.TAU2_BENCH, tau2_simulations, tau2_spans),
+    # Last, for many formats hold messages somewhere.
+    DocumentFormat(Format.MESSAGES, transcripts, transcript_spans),
 )
-LINES: Final[tuple[LineFormat, ...]] = ()
+LINES: Final[tuple[LineFormat, ...]] = (
+    LineFormat(Format.CLAUDE_CODE, begins_claude_code, claude_code_spans),
+    LineFormat(Format.CODEX, begins_codex, codex_spans),
+    LineFormat(Format.MESSAGES, is_message, message_lines),
+)
 TABLES: Final[tuple[TableFormat, ...]] = (
     TableFormat(Format.CLICKHOUSE, is_clickhouse_table, clickhouse_table_spans),
     TableFormat(Format.MLFLOW, is_mlflow_table, mlflow_rows),

@@ -4,7 +4,7 @@
 2. Reasons are few and fixed (`Reason`); `detail` says what was found.
 3. In strict mode the first entry raises `QuarantineError` instead; an empty file loses nothing.
 4. Of what was put aside, `lost` counts what may have held spans or what a span did. A file that is
-   no trace, log records of no span and a missing time (`_HARMLESS`) are no such loss.
+   no trace, log records of no span, a missing time or task id (`_HARMLESS`) are no such loss.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class Reason(StrEnum):
     BROKEN_COMPRESSION = "broken_compression"
     TRUNCATED_FILE = "truncated_file"
     NO_START_TIME = "no_start_time"
+    NO_TASK_ID = "no_task_id"
     NOT_A_TRACE = "not_a_trace"
     UNJOINED_LOG = "unjoined_log"
     EMPTY_FILE = "empty_file"
@@ -47,7 +48,10 @@ QUARANTINE_SCHEMA: pa.Schema = pa.schema(
 
 
 _HARMLESS: Final = frozenset(
-    {Reason.NOT_A_TRACE, Reason.EMPTY_FILE, Reason.UNJOINED_LOG, Reason.NO_START_TIME}
+    [
+        *(Reason.NOT_A_TRACE, Reason.EMPTY_FILE, Reason.UNJOINED_LOG),
+        *(Reason.NO_START_TIME, Reason.NO_TASK_ID),
+    ]
 )
 
 

@@ -32,6 +32,8 @@ ENDINGS: Final = (
     ".otlp",
     ".pb",
     ".binpb",
+    ".eval",
+    ".traj",
     ".json.gz",
     ".jsonl.gz",
     ".ndjson.gz",

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from trackway_analyzer.dialects import SpanReader
 from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError
-from trackway_analyzer.read.detect import Container, Format, container_of
+from trackway_analyzer.read.detect import ARCHIVE_MARK, Container, Format, container_of
 from trackway_analyzer.read.formats import SessionLines, document_spans, document_table
 from trackway_analyzer.read.frames import frames
 from trackway_analyzer.read.jaeger_json import jaeger_spans, jaeger_traces
@@ -26,6 +27,7 @@ from trackway_analyzer.read.parquet import ForeignTableError, parquet_tables
 from trackway_analyzer.read.quarantine import Quarantine, Reason, quarantine_table
 from trackway_analyzer.read.source import STDIN, TraceFile
 from trackway_analyzer.read.span_rows import Gathering, SpanBatch
+from trackway_analyzer.read.transcripts.eval_archive import eval_documents
 
 _LOGS: Final = (b'"resourceLogs"', b'"resource_logs"')
 
@@ -84,6 +86,10 @@ class _Work:
         container = container_of(stream.head(), self._forced)
         if container is Container.PARQUET:
             yield from self._parquet(file, stream, quarantine)
+        elif container is Container.ARCHIVE:
+            with _seekable(file, stream, quarantine) as archive:
+                for document in eval_documents(archive, quarantine):
+                    yield from self._document((0, document), quarantine)
         elif container is Container.MESSAGE:
             body = _whole(stream, quarantine)
             if body is not None:
@@ -171,6 +177,17 @@ def _whole(stream: ByteStream, quarantine: Quarantine) -> bytes | None:
     return body
 
 
+def _seekable(file: TraceFile, stream: ByteStream, quarantine: Quarantine) -> Any:
+    """Return an archive as a file that can be read from the end, where its list of members is."""
+    if file.name != STDIN:
+        raw = file.open()
+        if raw.read(len(ARCHIVE_MARK)) == ARCHIVE_MARK:
+            raw.seek(0)
+            return raw
+        raw.close()
+    return io.BytesIO(_whole(stream, quarantine) or b"")
+
+
 def _holds_logs(file: TraceFile) -> bool:
     if file.name == STDIN:
         return False
@@ -190,5 +207,5 @@ def _holds_logs(file: TraceFile) -> bool:
 def _foreign(document: Any) -> str:
     if isinstance(document, dict):
         keys = ", ".join(sorted(map(str, document))[:6])
-        return f"JSON without resourceSpans; its keys are {keys or 'none'}"
-    return f"JSON without resourceSpans; it is a {type(document).__name__}"
+        return f"JSON of no known format; its keys are {keys or 'none'}"
+    return f"JSON of no known format; it is a {type(document).__name__}"

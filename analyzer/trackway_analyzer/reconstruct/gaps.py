@@ -207,12 +207,12 @@ def _step_values(evidence: Evidence) -> Found:
     spanned = ~steps.column("synthesised").to_numpy()
     bare = {
         name: steps.column(name).combine_chunks().is_null().to_numpy(zero_copy_only=False)
-        for name in ("arguments", "result", "input", "output", "start", "end")
+        for name in ("arguments", "result", "input", "output", "end")
     }
     off = (is_tool & bare["arguments"] & bare["result"], is_model & bare["input"] & bare["output"])
     for kind, silent, word in ((is_tool, off[0], "tool calls"), (is_model, off[1], "model calls")):
         yield from _of_steps(evidence, GapName.CONTENT_OFF, silent, of=kind, detail=word)
-    unfinished = spanned & bare["end"] & ~bare["start"]
+    unfinished = spanned & bare["end"] & ~_end_unknown(evidence)
     yield from _of_steps(evidence, GapName.UNFINISHED_SPAN, unfinished)
     yield from _of_steps(evidence, GapName.UNPARSABLE_ARGUMENTS, _unparsable(steps, is_tool))
     truncated = steps.column("truncated").combine_chunks()
@@ -223,6 +223,18 @@ def _step_values(evidence: Evidence) -> Found:
     ):
         detail = ", ".join(sorted(fields))
         yield run, _gap(GapName.TRUNCATED_VALUE, len(fields), position, detail)
+
+
+def _end_unknown(evidence: Evidence) -> Mask:
+    """Steps that ended at a time which the source does not hold."""
+    columns, steps = evidence.columns, evidence.steps
+    rows = np.flatnonzero((columns.end == NO_TIME) & columns.is_step)
+    if not len(rows):
+        return np.zeros(len(steps), dtype=bool)
+    ended = set(zip(evidence.run[rows].tolist(), columns.values("span_id", rows), strict=True))
+    names = ("run", "span_id")
+    own = zip(*(steps.column(name).to_pylist() for name in names), strict=True)
+    return np.fromiter((place in ended for place in own), dtype=bool, count=len(steps))
 
 
 def _unparsable(steps: pa.Table, is_tool: Mask) -> Mask:

@@ -5,6 +5,7 @@
 2. Clocks of two machines disagree. A span that starts more than `TOLERANCE` before its parent is
    moved, with everything below it, to its parent's start; that is a clock skew, unless its start
    was not recorded.
+3. A span without a start stands where its logical clock puts it among the spans of its trace.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ class Clock:
 def clock_of(columns: SpanColumns, tree: Tree) -> Clock:
     """Order the rows."""
     time, skewed = _moved(columns, tree)
+    time = _with_times_made_up(columns, time)
     names = columns.name_order("trace_id")[columns.trace]
     deep = depth(tree.parent)
     order = np.lexsort((deep, time, names))
@@ -85,3 +87,19 @@ def _moved(columns: SpanColumns, tree: Tree) -> tuple[Ints, Ints]:
     move = np.zeros(len(columns), dtype=np.int64)
     move[skewed] = start[tree.parent[skewed]] - start[skewed]
     return start + summed(tree.parent, move), skewed[start[skewed] != NO_TIME]
+
+
+def _with_times_made_up(columns: SpanColumns, time: Ints) -> Ints:
+    """Put spans without a start behind those that their trace's logical clock puts before them."""
+    index = columns.ints("step_index")
+    rows = np.flatnonzero(index != NONE)
+    if not (columns.start[rows] == NO_TIME).any():
+        return time
+    rows = rows[np.lexsort((index[rows], columns.trace[rows]))]
+    distinct, place = np.unique(time[rows], return_inverse=True)
+    base = columns.trace[rows] * (len(distinct) + 1)
+    so_far = distinct[np.maximum.accumulate(place + base) - base]
+    untimed = columns.start[rows] == NO_TIME
+    time = time.copy()
+    time[rows[untimed]] = so_far[untimed] + index[rows[untimed]]
+    return time

@@ -268,7 +268,7 @@ def test_a_file_that_holds_no_trace_is_an_error(call: Call, tmp_path: Path) -> N
     code, out, err = call("steps", path)
     assert (code, out) == (4, "")
     assert err == (
-        f"error: nothing in {path} could be read: not_a_trace: JSON without resourceSpans;"
+        f"error: nothing in {path} could be read: not_a_trace: JSON of no known format;"
         " its keys are name\n"
     )
 

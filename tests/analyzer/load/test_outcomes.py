@@ -19,7 +19,7 @@ def batch(*runs: dict[str, Any]) -> RunBatch:
 
 
 def outcomes(found: RunBatch) -> list[bool | None]:
-    return found.runs.column("outcome_success").to_pylist()
+    return list(found.runs.column("outcome_success").to_pylist())
 
 
 def test_rows_find_runs_by_run_session_or_task_and_trial() -> None:

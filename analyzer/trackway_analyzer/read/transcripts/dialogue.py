@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trackway_analyzer.dialects.message_forms import Message, read_message
 from trackway_analyzer.dialects.parts import Part
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.transcripts.written import Result, WrittenRun, kept, nanoseconds
+from trackway_analyzer.spans import NO_TIME, Attributes
 
 _CALL: Final = "tool_call"
 _ANSWER: Final = "tool_call_response"
@@ -29,15 +30,30 @@ _OF_ANSWER: Final = ("role", "content", "tool_call_id", "name", "type", "call_id
 _ITEMS: Final = frozenset(["message", "function_call", "reasoning"])
 """Types of Responses items of which a turn may have several."""
 
-TurnFacts = Callable[[Mapping[str, JsonValue]], Mapping[str, JsonValue]]
-"""Message of the assistant to attributes of its model span."""
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a file knows of a turn or an execution beside the message."""
+
+    attributes: Attributes = field(default_factory=dict)
+    start: int = NO_TIME
+    end: int = NO_TIME
+
+
+Look = Callable[[Mapping[str, JsonValue]], Facts]
+"""Message to what the file knows of its turn, or of the execution that it answers."""
+
+
+def stamped(message: Mapping[str, JsonValue]) -> Facts:
+    """Take the time that a message bears: it is when the message was complete."""
+    return Facts(end=nanoseconds(message.get("timestamp")))
 
 
 def write_dialogue(
-    run: WrittenRun, messages: Iterable[Any], facts: TurnFacts | None = None
+    run: WrittenRun, messages: Iterable[Any], *, turn: Look = stamped, execution: Look = stamped
 ) -> None:
     """Put down the turns and calls of a list of messages; what is no message is left out."""
-    dialogue = _Dialogue(run, facts or _nothing)
+    dialogue = _Dialogue(run, turn, execution)
     for raw in messages:
         if isinstance(raw, dict):
             dialogue.take(raw, read_message(raw, "user"))
@@ -54,9 +70,10 @@ class _Open:
 
 
 class _Dialogue:
-    def __init__(self, run: WrittenRun, facts: TurnFacts) -> None:
+    def __init__(self, run: WrittenRun, turn: Look, execution: Look) -> None:
         self._run = run
-        self._facts = facts
+        self._turn = turn
+        self._execution = execution
         self._saying: list[dict[str, Any]] = []
         """Items of a turn that is not over."""
         self._open: dict[tuple[str, JsonValue], deque[_Open]] = defaultdict(deque)
@@ -86,8 +103,8 @@ class _Dialogue:
     def speak(self) -> None:
         """Put down the turn whose items were taken in."""
         if self._saying:
-            last = self._saying[-1]
-            self._run.turn(self._saying, self._facts(last), end=nanoseconds(last.get("timestamp")))
+            facts = self._turn(self._saying[-1])
+            self._run.turn(self._saying, facts.attributes, start=facts.start, end=facts.end)
             self._saying = []
 
     def _answered(self, raw: dict[str, Any], answer: Part, *, alone: bool) -> bool:
@@ -101,6 +118,7 @@ class _Dialogue:
         call = asked.call if asked is not None else {}
         by_user = raw.get("requestor") == "user" or (asked is not None and asked.by_user)
         error, content = raw.get("error"), raw.get("content")
+        facts = self._execution(raw)
         self._run.result(
             Result(
                 call_id=call_id,
@@ -110,8 +128,9 @@ class _Dialogue:
                 failed=answer.get("is_error") is True or bool(error),
                 error_type=_error_type(error),
                 by_user=by_user,
-                end=nanoseconds(raw.get("timestamp")),
-                attributes=kept(raw, _OF_ANSWER) if alone else None,
+                start=facts.start,
+                end=facts.end,
+                attributes=(kept(raw, _OF_ANSWER) if alone else {}) | facts.attributes,
             )
         )
         return by_user
@@ -124,10 +143,6 @@ class _Dialogue:
                 waiting.answered = True
                 return waiting
         return None
-
-
-def _nothing(_: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    return {}
 
 
 def _error_type(error: JsonValue) -> str | None:

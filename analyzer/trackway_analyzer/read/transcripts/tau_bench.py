@@ -17,16 +17,19 @@ from typing import Any, Final
 
 from trackway.schema import GenAI, Trackway
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.read.any_value import BrokenValueError, bounded
 from trackway_analyzer.read.quarantine import Quarantine, Reason
-from trackway_analyzer.read.transcripts.dialogue import write_dialogue
+from trackway_analyzer.read.source import STDIN
+from trackway_analyzer.read.transcripts.dialogue import Facts, write_dialogue
 from trackway_analyzer.read.transcripts.written import (
     KEPT,
     WrittenRun,
     judged,
     kept,
     nanoseconds,
+    note_no_task,
     task_and_trial,
+    text_at,
+    within_bounds,
 )
 from trackway_analyzer.spans import Attributes, RawSpan
 
@@ -56,13 +59,14 @@ def tau_bench_spans(
 ) -> Iterator[RawSpan]:
     """Write tau-bench's runs as spans."""
     name = PurePath(quarantine.file).name.removesuffix(".gz").removesuffix(".json")
-    variant = None if name in ("", "-") else name
+    variant = None if name in ("", STDIN) else name
     for place, record in enumerate(records):
         if not _is_record(record):
             quarantine.add(Reason.BROKEN_SPAN, "a run without traj and reward", offset)
-        elif _within_bounds(record, quarantine, offset):
+        elif within_bounds(record, quarantine, offset):
             run = WrittenRun("tau-bench", record, place)
             write_dialogue(run, record["traj"])
+            note_no_task(record, quarantine, offset)
             facts = task_and_trial(record) | judged(record["reward"]) | kept(record, _TAU)
             yield from run.ended({Trackway.VARIANT: variant, **facts})
 
@@ -83,16 +87,17 @@ def tau2_spans(
         messages = simulation.get("messages") if isinstance(simulation, dict) else None
         if not isinstance(messages, list):
             quarantine.add(Reason.BROKEN_SPAN, "a simulation without messages", offset)
-        elif _within_bounds(simulation, quarantine, offset):
-            model = _text(info, "agent_info", "llm")
+        elif within_bounds(simulation, quarantine, offset):
+            note_no_task(simulation, quarantine, offset)
+            model = text_at(info, "agent_info", "llm")
             run = WrittenRun("tau2-bench", simulation, place, model=model)
-            write_dialogue(run, messages, _turn_facts)
+            write_dialogue(run, messages, turn=_turn)
             yield from run.ended(
                 {
-                    Trackway.RUN_ID: _text(simulation, "id"),
-                    Trackway.SUITE_ID: _text(info, "environment_info", "domain_name"),
+                    Trackway.RUN_ID: text_at(simulation, "id"),
+                    Trackway.SUITE_ID: text_at(info, "environment_info", "domain_name"),
                     Trackway.VARIANT: model,
-                    GenAI.AGENT_NAME: _text(info, "agent_info", "implementation"),
+                    GenAI.AGENT_NAME: text_at(info, "agent_info", "implementation"),
                     **_tau2_facts(simulation),
                 },
                 start=nanoseconds(simulation.get("start_time")),
@@ -108,35 +113,23 @@ def _tau2_facts(simulation: Mapping[str, JsonValue]) -> Attributes:
     if isinstance(verdict, dict):
         facts |= judged(verdict.get("reward"))
         facts[f"{KEPT}reward_info"] = verdict
-    reason = _text(simulation, "termination_reason")
+    reason = text_at(simulation, "termination_reason")
     facts[f"{KEPT}termination_reason"] = reason
     if reason not in _STOPS and facts.get(Trackway.OUTCOME_SUCCESS) is False:
         facts[Trackway.OUTCOME_FAILURE_MODE] = reason
     return facts | kept(simulation, _TAU2)
 
 
-def _turn_facts(message: Mapping[str, JsonValue]) -> Attributes:
+def _turn(message: Mapping[str, JsonValue]) -> Facts:
     usage, cost = message.get("usage"), message.get("cost")
     usage = usage if isinstance(usage, dict) else {}
-    reason = _text(message, "raw_data", "finish_reason")
-    return {
-        GenAI.INPUT_TOKENS: usage.get("prompt_tokens"),
-        GenAI.OUTPUT_TOKENS: usage.get("completion_tokens"),
-        GenAI.RESPONSE_FINISH_REASONS: [reason] if reason else None,
-        Trackway.COST_USD: cost if isinstance(cost, int | float) else None,
-    }
-
-
-def _text(value: JsonValue, *path: str) -> str | None:
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value if isinstance(value, str) and value else None
-
-
-def _within_bounds(record: JsonValue, quarantine: Quarantine, offset: int | None) -> bool:
-    try:
-        bounded(record)
-    except BrokenValueError as error:
-        quarantine.add(Reason.TOO_DEEP, f"a run {error}", offset)
-        return False
-    return True
+    reason = text_at(message, "raw_data", "finish_reason")
+    return Facts(
+        {
+            GenAI.INPUT_TOKENS: usage.get("prompt_tokens"),
+            GenAI.OUTPUT_TOKENS: usage.get("completion_tokens"),
+            GenAI.RESPONSE_FINISH_REASONS: [reason] if reason else None,
+            Trackway.COST_USD: cost if isinstance(cost, int | float) else None,
+        },
+        end=nanoseconds(message.get("timestamp")),
+    )

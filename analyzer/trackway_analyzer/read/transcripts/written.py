@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -15,11 +15,13 @@ from trackway_analyzer.dialects.transcript import SCOPE, UNREAD, USER_CALL
 from trackway_analyzer.dialects.values import number
 from trackway_analyzer.json_text import canonical, compact
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.read.any_value import BrokenValueError, bounded
+from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.spans import NO_TIME, Attributes, Origin, RawSpan
 
 KEPT: Final = "transcript."
 """What a record says beside its messages stands under this prefix on the agent span."""
-_SUCCESS: Final = 1 - 1e-6
+SUCCESSFUL: Final = 1 - 1e-6
 """A reward from here on is a success, as tau-bench has it."""
 
 
@@ -36,8 +38,9 @@ class Result:
     error_type: str | None = None
     by_user: bool = False
     """The simulated user made the call: it is no step of the agent."""
+    start: int = NO_TIME
     end: int = NO_TIME
-    attributes: Attributes | None = None
+    attributes: Attributes = field(default_factory=dict)
 
 
 class WrittenRun:
@@ -92,13 +95,13 @@ class WrittenRun:
         else:
             own |= {GenAI.OPERATION_NAME: "execute_tool", GenAI.TOOL_NAME: result.tool}
             own |= self._step()
-        own |= result.attributes or {}
+        own |= result.attributes
         status, said = "UNSET", None
         if result.failed:
             own[GenAI.ERROR_TYPE] = result.error_type or "tool_error"
             status = "ERROR"
             said = result.value if isinstance(result.value, str) else None
-        self._add(result.tool or "tool", _known(own), NO_TIME, result.end, status, said)
+        self._add(result.tool or "tool", _known(own), result.start, result.end, status, said)
 
     def ended(
         self, attributes: Mapping[str, JsonValue], *, start: int = NO_TIME, end: int = NO_TIME
@@ -160,7 +163,7 @@ def judged(reward: JsonValue) -> Attributes:
     if value is None:
         return {}
     return {
-        Trackway.OUTCOME_SUCCESS: value >= _SUCCESS,
+        Trackway.OUTCOME_SUCCESS: value >= SUCCESSFUL,
         Trackway.OUTCOME_STATE: compact({"reward": value}),
     }
 
@@ -183,6 +186,15 @@ def task_and_trial(record: Mapping[str, JsonValue]) -> Attributes:
     if isinstance(trial, int) and not isinstance(trial, bool):
         found[Trackway.TRIAL_INDEX] = trial
     return found
+
+
+def note_no_task(
+    record: Mapping[str, JsonValue], quarantine: Quarantine, offset: int | None
+) -> None:
+    """Put aside that a benchmark's run names no task: its reward is of nothing."""
+    if Trackway.TASK_ID not in task_and_trial(record):
+        detail = "a benchmark's run without task_id: its reward is of no task"
+        quarantine.add(Reason.NO_TASK_ID, detail, offset)
 
 
 def nanoseconds(value: JsonValue) -> int:
@@ -209,6 +221,23 @@ def _one_form(record: JsonValue) -> bytes:
         return orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
     except TypeError:
         return canonical(record).encode()
+
+
+def within_bounds(record: JsonValue, quarantine: Quarantine, offset: int | None) -> bool:
+    """Tell whether a record can be written; one that is nested too deep is put aside."""
+    try:
+        bounded(record)
+    except BrokenValueError as error:
+        quarantine.add(Reason.TOO_DEEP, f"a run {error}", offset)
+        return False
+    return True
+
+
+def text_at(value: JsonValue, *path: str) -> str | None:
+    """Return the text at the end of a path of keys; None where there is none."""
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, str) and value else None
 
 
 def _known(attributes: Mapping[str, Any]) -> Attributes:

@@ -1,0 +1,123 @@
+"""Message transcripts: what an application keeps of its calls of a model.
+
+1. A transcript is a list of messages; or an object with `messages`, or with a Responses API's
+   `input` and `output`; or a list of these; or one of these a line. Bare messages, one a line, are
+   one transcript.
+2. OpenAI chat messages and Responses items, Anthropic messages (`system` beside them), LangChain
+   and Gemini messages are known (`dialogue`).
+3. Of an object, `model`, `task_id`, `trial`, `reward` or `success`, `run_id` and `session_id` (or
+   `conversation_id`, `thread_id`) are taken for what they say; everything else is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from trackway.schema import GenAI, Trackway
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.read.json_documents import Located
+from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.read.transcripts.dialogue import write_dialogue
+from trackway_analyzer.read.transcripts.written import (
+    WrittenRun,
+    judged,
+    kept,
+    task_and_trial,
+    text_at,
+    within_bounds,
+)
+from trackway_analyzer.spans import Attributes, RawSpan
+
+_ROLES: Final = frozenset(["system", "developer", "user", "assistant", "tool", "function", "model"])
+_CONTENT: Final = ("content", "tool_calls", "function_call", "parts")
+_TYPES: Final = frozenset(["human", "ai"])
+"""Types that tell a LangChain message which has no role."""
+_ITEMS: Final = frozenset(["function_call", "function_call_output", "reasoning"])
+_SESSION: Final = ("session_id", "conversation_id", "thread_id")
+_KNOWN: Final = (
+    *("messages", "input", "output", "choices", "system", "instructions", "model"),
+    *("task_id", "trial", "reward", "success", "run_id", *_SESSION),
+)
+
+
+def is_message(item: Any) -> bool:
+    """Tell whether an object is one message of a chat."""
+    if not isinstance(item, dict):
+        return False
+    kind, role = item.get("type"), item.get("role")
+    if isinstance(kind, str) and kind in _ITEMS:
+        return "call_id" in item or kind == "reasoning"
+    if role is None:
+        return isinstance(kind, str) and kind in _TYPES and "content" in item
+    return isinstance(role, str) and role in _ROLES and not item.keys().isdisjoint(_CONTENT)
+
+
+def transcripts(document: Any) -> list[Any] | None:
+    """Return the transcripts of a document; None where it holds none."""
+    if _is_transcript(document):
+        return [document]
+    if isinstance(document, list) and any(map(_is_transcript, document)):
+        return document
+    return None
+
+
+def _is_transcript(item: Any) -> bool:
+    if isinstance(item, list):
+        return any(map(is_message, item)) and all(isinstance(each, dict) for each in item)
+    return isinstance(item, dict) and any(map(is_message, _messages_of(item)))
+
+
+def transcript_spans(
+    items: list[Any], quarantine: Quarantine, offset: int | None
+) -> Iterator[RawSpan]:
+    """Write transcripts as spans."""
+    for place, item in enumerate(items):
+        if not _is_transcript(item):
+            quarantine.add(Reason.BROKEN_SPAN, "a transcript without messages", offset)
+        elif within_bounds(item, quarantine, offset):
+            yield from _written(item, place if len(items) > 1 else offset or 0)
+
+
+def message_lines(lines: Sequence[Located], quarantine: Quarantine) -> Iterator[RawSpan]:
+    """Write a file of bare messages, one a line, as the spans of one run."""
+    messages = [document for _, document in lines]
+    if within_bounds(messages, quarantine, None):
+        yield from _written(messages, 0)
+
+
+def _written(item: Any, place: int) -> list[RawSpan]:
+    record: dict[str, JsonValue] = item if isinstance(item, dict) else {"messages": item}
+    run = WrittenRun("messages", item, place, model=text_at(record, "model"))
+    write_dialogue(run, _messages_of(record))
+    return run.ended(_facts(record))
+
+
+def _messages_of(record: Mapping[str, JsonValue]) -> list[JsonValue]:
+    system = record.get("system", record.get("instructions"))
+    messages = record.get("messages")
+    if not isinstance(messages, list):
+        told, said = record.get("input"), record.get("output")
+        if not isinstance(said, list):
+            return []
+        told = [{"role": "user", "content": told}] if isinstance(told, str) else told
+        messages = [*(told if isinstance(told, list) else ()), *said]
+    choices = record.get("choices")
+    if isinstance(choices, list) and len(choices) == 1 and isinstance(choices[0], dict):
+        messages = [*messages, choices[0].get("message")]
+    return messages if system is None else [{"role": "system", "content": system}, *messages]
+
+
+def _facts(record: Mapping[str, JsonValue]) -> Attributes:
+    success = record.get("success")
+    verdict = judged(record.get("reward"))
+    if isinstance(success, bool):
+        verdict[Trackway.OUTCOME_SUCCESS] = success
+    session = next((text for key in _SESSION if (text := text_at(record, key))), None)
+    return {
+        Trackway.RUN_ID: text_at(record, "run_id"),
+        GenAI.CONVERSATION_ID: session,
+        **task_and_trial(record),
+        **verdict,
+        **kept(record, _KNOWN),
+    }
