@@ -1,4 +1,4 @@
-"""Parts of messages: text, a call that the model asks for, the answer to a call, and any other.
+"""Parts of messages: text, reasoning, a call that the model asks for, its answer, and any other.
 
 1. A block of any provider becomes one part, told by its `type` or, where it has none, by its keys.
 2. A call's `arguments` are an object where their text parses as one. An answer is unwrapped like a
@@ -126,7 +126,15 @@ def _vercel_result(item: Part) -> Part:
     return response_part(item.get("toolCallId"), output, item.get("toolName"))
 
 
+def _reasoning(item: Part) -> Part | None:
+    """What a model thought is no word that it said."""
+    content = item.get("content", item.get("thinking", item.get("reasoning", item.get("text"))))
+    return {"type": "reasoning", "content": content} if isinstance(content, str) else item
+
+
 _PARTS: Final[dict[str, Callable[[Part], Part | None]]] = {
+    "reasoning": _reasoning,
+    "thinking": _reasoning,
     "text": _text,
     "input_text": _text,
     "output_text": _text,

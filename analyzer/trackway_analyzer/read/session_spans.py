@@ -2,7 +2,8 @@
 
 1. Agents may stand below calls of other agents; each has heard its own messages. A model turn's
    input is what its agent heard since its turn before.
-2. The step index is the order in which steps were put down, over all agents.
+2. The step index is the order in which steps were put down, over all agents; without a `clock`
+   there is none, and times tell the order: for sessions that lie in several files.
 3. A time that is None was not recorded (`spans.NO_TIME`); nothing is made up.
 """
 
@@ -16,6 +17,7 @@ from trackway.schema import GenAI, Trackway
 from trackway_analyzer.dialects.transcript import SCOPE, UNREAD
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.any_value import BrokenValueError, bounded
+from trackway_analyzer.read.foreign_values import made_id
 from trackway_analyzer.spans import NO_TIME, Attributes, Origin, RawSpan
 
 _FAILED: Final = "tool_error"
@@ -39,8 +41,9 @@ class Answer:
 class SessionSpans:
     """Spans of one session on their way."""
 
-    def __init__(self, kind: str, trace_id: str) -> None:
+    def __init__(self, kind: str, trace_id: str, *, clock: bool = True) -> None:
         self._trace_id = trace_id
+        self._clock = clock
         self._origin = Origin(scope=f"{SCOPE}.{kind}")
         self._spans: list[RawSpan] = []
         self._heard: dict[str, list[JsonValue]] = {}
@@ -71,11 +74,17 @@ class SessionSpans:
         *,
         start: int | None = None,
         end: int | None = None,
+        failure: str | None = None,
     ) -> str:
-        """Put down a turn of the agent's model, which has read what was heard."""
+        """Put down a turn of the agent's model, which has read what was heard.
+
+        `failure` is what a turn that failed said.
+        """
         heard = self._heard.pop(agent, None)
         own = {GenAI.OPERATION_NAME: "chat", GenAI.INPUT_MESSAGES: heard, **attributes}
-        return self._add("chat", {**own, **self._step()}, agent, start, end)
+        status = "UNSET" if failure is None else "ERROR"
+        own |= self._step()
+        return self._add("chat", own, agent, start, end, status=status, said=failure)
 
     def tool(
         self,
@@ -100,7 +109,9 @@ class SessionSpans:
         if answer.failed:
             own[GenAI.ERROR_TYPE] = answer.error_type or _FAILED
             said = said or (answer.value if isinstance(answer.value, str) else None)
-            return self._add(answer.tool, own, agent, start, end, span_id, "ERROR", said)
+            return self._add(
+                answer.tool, own, agent, start, end, span_id, status="ERROR", said=said
+            )
         return self._add(answer.tool, own, agent, start, end, span_id)
 
     def ended(self) -> list[RawSpan]:
@@ -109,11 +120,13 @@ class SessionSpans:
         for agent, messages in self._heard.items():
             if agent in heads:
                 heads[agent].attributes[UNREAD] = messages
-        if self._spans:
+        if self._spans and self._clock:
             self._spans[0].attributes.setdefault(Trackway.RUN_LAST_STEP, self._steps)
         return self._spans
 
     def _step(self) -> Attributes:
+        if not self._clock:
+            return {}
         self._steps += 1
         return {Trackway.STEP_INDEX: self._steps}
 
@@ -125,11 +138,15 @@ class SessionSpans:
         start: int | None,
         end: int | None,
         span_id: str | None = None,
+        *,
         status: str = "UNSET",
         said: str | None = None,
     ) -> str:
         own = {key: _written(value) for key, value in attributes.items() if value is not None}
-        span_id = span_id or f"{len(self._spans) + 1:016x}"
+        number = len(self._spans) + 1
+        # Several files may hold one trace, each with agents of its own.
+        made = f"{number:016x}" if self._clock else made_id(self._trace_id, parent, number)
+        span_id = span_id or made
         self._spans.append(
             RawSpan(
                 self._trace_id,
