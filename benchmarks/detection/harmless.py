@@ -13,11 +13,6 @@ HARMLESS = Changes()
 
 
 @HARMLESS.by()
-def another_seed(agent: Agent, script: Script, chance: random.Random) -> Script:
-    return agent.make(chance)
-
-
-@HARMLESS.by()
 def slower_host(agent: Agent, script: Script, chance: random.Random) -> Script:
     return replace(script, seconds=script.seconds * 3)
 

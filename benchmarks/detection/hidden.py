@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from opentelemetry.sdk.trace import ReadableSpan
@@ -17,6 +17,12 @@ from benchmarks.detection.script import Agent, Script
 from trackway import Limits
 
 Spans = Sequence[ReadableSpan]
+
+_PREFACE = (
+    "Thank you for your patience, and for the photographs that you have sent. I have looked into it"
+    " with care, and this is what I found and did."
+)
+"""Longer than the shortest limit, so that what matters is cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +35,8 @@ class Hiding:
 
     def recorded(self, agent: Agent, script: Script) -> dict[str, Spans]:
         """Record one run that way."""
-        spans = record(agent, {self.name: script}, **self.configuration)[self.name]
+        longer = replace(script, answer=f"{_PREFACE} {script.answer}")
+        spans = record(agent, {self.name: longer}, **self.configuration)[self.name]
         return {self.name: [span for span in spans if not self.lost(agent, span)]}
 
 

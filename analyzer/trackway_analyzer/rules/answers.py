@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from trackway.schema import GapName
+from trackway.schema import REDACTION_MARKER, GapName
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.claim_language import agrees, as_number, compiled_pattern
 from trackway_analyzer.rules.evidence import Evidence
@@ -54,6 +54,8 @@ _QUANTITY: Final = re.compile(
     r"(?P<before>[$€£])?\s?(?P<number>[-+]?\d[\d.,'’]*\d|[-+]?\d)\s?(?P<after>%|€|£|\$|[^\W\d_]+)?"
 )
 _MONEY: Final = re.compile(r"[$€£]\s?\d[\d.,]*|\d[\d.,]*\s?(?:€|£|\$|USD|EUR|GBP|dollars|euros)\b")
+_MARK: Final = re.compile(rf"\S*…\[truncated \d+ chars\]|{REDACTION_MARKER.pattern}")
+"""What the recorder left where it cut, with the part of a word before it."""
 _EMAIL: Final = re.compile(r"[^\s@<>()\"',;:]+@[^\s@<>()\"',;:!?]+")
 _HOST: Final = re.compile(
     r"(?:https?://|www\.)[^\s)\"'>]+"
@@ -216,11 +218,9 @@ def _made_up(evidence: Evidence, run: int, text: str) -> Iterator[Wrong | Hidden
     for value in dict.fromkeys(_named(text)):
         if any(item.holds(value) for item in seen):
             continue
-        rows = [row for row in evidence.calls(run) if evidence.result_text(row) is None]
-        blind = next((evidence.result(row) for row in rows if evidence.ok[row] is not False), None)
-        hidden = blind if isinstance(blind, Hidden) else hidden_input(evidence, run)
         yield (
-            hidden
+            _hidden_result(evidence, run)
+            or hidden_input(evidence, run)
             or evidence.hides_step(run)
             or Wrong(
                 f"the final text names {shown(value)}, which stands in no successful result and"
@@ -229,6 +229,18 @@ def _made_up(evidence: Evidence, run: int, text: str) -> Iterator[Wrong | Hidden
                 value,
             )
         )
+
+
+def _hidden_result(evidence: Evidence, run: int) -> Hidden | None:
+    """Why a result may hold more than was recorded of it; None: all were recorded whole."""
+    for row in evidence.calls(run):
+        if evidence.ok[row] is not False:
+            result = evidence.result(row)
+            if isinstance(result, Hidden):
+                return result
+            if hidden := result.cut or result.redacted:
+                return hidden
+    return None
 
 
 def _shown(evidence: Evidence, run: int) -> Iterator[Text]:
@@ -242,6 +254,7 @@ def _shown(evidence: Evidence, run: int) -> Iterator[Text]:
 
 def _named(text: str) -> Iterator[JsonValue]:
     """Identifiers, e-mail addresses, hosts and amounts that a text names."""
+    text = _MARK.sub(" ", text)
     for match in _MONEY.finditer(text):
         amount = as_number(match.group())
         if amount is not None:

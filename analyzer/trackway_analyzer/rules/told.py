@@ -16,7 +16,7 @@ from decimal import Decimal
 from functools import cached_property, partial
 from typing import Any, Final
 
-from trackway.schema import REDACTION_MARKER, Operation
+from trackway.schema import REDACTION_MARKER, GapName, Operation
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.claim_language import as_number, numbers_in
@@ -78,8 +78,10 @@ def hidden_input(evidence: Evidence, run: int) -> Hidden | None:
     if not recorded:
         return evidence.why_not_recorded(run)
     texts = (evidence.text(run, "input"), *evidence.inputs[first:last])
-    redacted = any(text is not None and REDACTION_MARKER.search(text) for text in texts)
-    return Hidden(REDACTED_GAP) if redacted else None
+    seen = [text for text in texts if text is not None]
+    if any("[truncated " in text for text in seen):
+        return Hidden(GapName.TRUNCATED_VALUE)
+    return Hidden(REDACTED_GAP) if any(map(REDACTION_MARKER.search, seen)) else None
 
 
 def _texts(text: str) -> list[Text]:

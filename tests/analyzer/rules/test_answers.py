@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import orjson
 import pytest
 
 from trackway_analyzer.model import Gap, Trajectory
@@ -114,6 +115,33 @@ def test_hidden_evidence_is_no_pass_and_no_violation(
     assert [s for s, _ in said(Answer(contains="thanks"), [call("a")], final_text=cut)] == [
         "insufficient"
     ]
+
+
+@pytest.mark.parametrize(
+    ("result", "asked", "text"),
+    [
+        ("A1", "hello", "It is A1…[truncated 174 chars]"),  # neither 174 nor half a word is named
+        ("…", "hello", "Order A124."),
+        ({"note": "see…[truncated 90 chars]"}, "hello", "Order A124."),
+        ({"note": "[redacted:custom]"}, "hello", "Order A124."),
+        ("A1", "I am…[truncated 90 chars]", "Order A124."),
+        ("A1", [{"role": "user", "content": "I…[truncated 9 chars]"}], "Order A124."),
+    ],
+)
+def test_what_was_cut_may_hold_what_the_answer_names(
+    said: Callable[..., Any], run_of: Any, result: Any, asked: Any, text: str
+) -> None:
+    def batch(result: Any, asked: Any, text: str) -> Any:
+        cut = ["result"] if "truncated" in str(result) or result == "…" else None
+        step = {"tool": "find", "arguments": "{}", "truncated": cut}
+        told = asked if isinstance(asked, str) else orjson.dumps(asked).decode()
+        return run_of(
+            [step | {"result": orjson.dumps(result).decode()}], final_text=text, input=told
+        )
+
+    rule = Answer(grounded=True)
+    assert [s for s, _ in said(rule, batch(result, asked, text))] == ["insufficient"]
+    assert [s for s, _ in said(rule, batch("A1", "hello", "Order A124."))] == ["violated"]
 
 
 @pytest.mark.parametrize(
