@@ -6,7 +6,13 @@ from typing import Final
 
 from trackway.schema import GenAI, Operation
 from trackway_analyzer.dialects.dialect import Dialect, Marks
-from trackway_analyzer.dialects.sources import no_schema, numbered, span_name, text_or_json
+from trackway_analyzer.dialects.sources import (
+    agent_of_method,
+    no_schema,
+    numbered,
+    span_name,
+    text_or_json,
+)
 
 KIND: Final = "openinference.span.kind"
 
@@ -65,7 +71,7 @@ OPENINFERENCE: Final = Dialect(
             ),
             "result": ("output.value",),
         },
-        Operation.AGENT: {"agent": ("agent.name", GenAI.AGENT_NAME, span_name)},
+        Operation.AGENT: {"agent": ("agent.name", GenAI.AGENT_NAME, agent_of_method)},
         Operation.RETRIEVAL: {
             "output": (numbered("retrieval.documents"), "output.value"),
         },

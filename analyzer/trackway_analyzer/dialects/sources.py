@@ -22,6 +22,11 @@ def span_name(span: RawSpan) -> JsonValue:
     return span.name
 
 
+def agent_of_method(span: RawSpan) -> JsonValue:
+    """The agent in a span that is named after its method: `refund_agent.run` (smolagents)."""
+    return span.name.removesuffix(".run")
+
+
 def numbered(prefix: str) -> Look:
     """A list flattened into keys: `llm.input_messages.0.message.role`.
 
@@ -106,12 +111,13 @@ def message_events(roles: Mapping[str, str]) -> Look:
             for item in span.events
             if item.name in roles
         ]
-        return found or None
+        # With content off there are events that name a role and nothing else.
+        return found if any(message.keys() != {"role"} for message in found) else None
 
     return look
 
 
-def _event_message(attributes: Mapping[str, JsonValue], role: str) -> JsonValue:
+def _event_message(attributes: Mapping[str, JsonValue], role: str) -> dict[str, JsonValue]:
     body = json_of(attributes.get("body"))
     fields = {**attributes, **body} if isinstance(body, dict) else dict(attributes)
     inner = json_of(fields.get("message"))

@@ -89,7 +89,7 @@ def _reconstruct(spans: pa.Table, by: By) -> RunBatch:
     steps = steps_table(entries, order_of(entries), joined, paths_of(columns, tree))
     steps = with_attempts(steps)
     heads = _heads(columns, tree, clock, runs.of_row)
-    own = run_spans_of(drafts, runs.of_row, heads, clock.rank, len(runs.ids), messages)
+    own = run_spans_of(drafts, runs.of_row, heads, above, clock.rank, len(runs.ids), messages)
     gaps = gaps_of(Evidence(columns, tree, clock, runs.of_row, extra, steps, own))
     table = runs_table(columns, runs.of_row, runs.ids, heads, clock.rank, steps, own, gaps)
     return RunBatch.of(table, steps)

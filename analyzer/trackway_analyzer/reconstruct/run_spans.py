@@ -6,9 +6,10 @@
 3. Input: what the heads recorded, each text once; else what users said to the models that run in no
    tool. Messages count as their users' texts.
 4. Final text: what the head that ended last recorded as its output; else what a model that runs in
-   no tool said last without asking for a call. Of a dialogue, what the assistant said at its end.
-   Output that is a JSON object is an answer only if nothing else is there: frameworks record their
-   whole state as output.
+   no tool said last without asking for a call; else the output of the agent right below a head
+   that ended last, which may answer through a tool. Of a dialogue, what the assistant said at its
+   end. Output that is a JSON object is an answer only if nothing else is there: frameworks record
+   their whole state as output.
 5. Error: that of the head that ended last.
 """
 
@@ -60,14 +61,24 @@ class RunSpans:
 
 
 def run_spans_of(
-    drafts: Drafts, run: Ints, heads: Ints, rank: Ints, count: int, messages: Messages
+    drafts: Drafts,
+    run: Ints,
+    heads: Ints,
+    above: Ints,
+    rank: Ints,
+    count: int,
+    messages: Messages,
 ) -> list[RunSpans]:
-    """Read the spans of each run. `heads` are sorted by run and start."""
+    """Read the spans of each run.
+
+    `heads` are sorted by run and start; `above` is the nearest step or agent of each row.
+    """
     spans = [RunSpans() for _ in range(count)]
     columns = drafts.columns
     _read_attributes(columns, run, rank, spans)
     fallback = _read_heads(columns, run, heads, spans, messages)
     _read_models(drafts, spans, messages)
+    _read_agents(columns, run, np.flatnonzero(np.isin(above, heads)), spans, messages)
     for number, text in fallback.items():
         if spans[number].final_text is None:
             spans[number].final_text = text
@@ -115,6 +126,20 @@ def _read_heads(
     for number, texts in asked.items():
         spans[number].input = "\n".join(texts)
     return weak
+
+
+def _read_agents(
+    columns: SpanColumns, run: Ints, below: Ints, spans: list[RunSpans], messages: Messages
+) -> None:
+    """Take the last words of agents right below heads, where neither heads nor models have any."""
+    silent = np.array([span.final_text is None for span in spans], dtype=bool)
+    rows = below[columns.is_agent[below] & (run[below] != NONE)]
+    rows = rows[silent[run[rows]]]
+    rows = rows[np.argsort(columns.end[rows], kind="stable")]
+    sources, outputs = (columns.values(name, rows) for name in ("source", "output"))
+    for number, source, said in zip(run[rows].tolist(), sources, outputs, strict=True):
+        for text in _texts(said, source, messages, user=False):
+            spans[number].final_text = text
 
 
 def _texts(

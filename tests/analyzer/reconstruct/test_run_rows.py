@@ -106,6 +106,23 @@ def test_a_models_last_words_win_over_a_state_that_a_framework_recorded():
     assert row(record)["final_text"] == "All done."
 
 
+def test_an_agent_that_answers_through_a_tool_speaks_for_the_run_around_it():
+    record = Recording()
+    run = record.span("workflow", lasts=10_000)
+    agent = record.agent("support", run, output="All done.")
+    record.model(agent, told=[user("go")], asks=[call("final_answer", {"answer": "All done."})])
+    assert row(record)["final_text"] == "All done."
+
+
+def test_the_agent_of_a_tool_does_not_speak_for_the_run():
+    record = Recording()
+    run = record.span("workflow", lasts=10_000)
+    boss = record.agent("boss", run)
+    record.model(boss, told=[user("go")], asks=[call("ask_expert", {}, "c1")])
+    record.agent("expert", record.tool("ask_expert", {}, "hm", boss), output="Expert words.")
+    assert row(record)["final_text"] is None
+
+
 def test_words_before_a_call_are_no_final_text():
     record = Recording()
     agent = record.agent("support")
