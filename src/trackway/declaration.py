@@ -55,6 +55,19 @@ class DeclaredTool:
     operation_id: str | None = None
     """The argument that is the idempotency key."""
 
+    @property
+    def acts_on(self) -> tuple[str, ...]:
+        """Paths of the arguments that name entities."""
+        return () if self.argument is None else (self.argument,)
+
+    @property
+    def establishes(self) -> tuple[str, ...]:
+        """Paths of the ids in a result."""
+        if self.result is not None:
+            return (self.result,)
+        is_default = self.entity_type is not None and self.kind is StepKind.LOOKUP
+        return ("id",) if is_default else ()
+
 
 class Declaration:
     """Tools by name or pattern."""

@@ -16,7 +16,7 @@ from typing import Any, Final
 from trackway.capture import entity_refs
 from trackway.declaration import DeclaredTool
 from trackway.recording import Recorder
-from trackway.schema import GenAI, StepKind, Trackway
+from trackway.schema import GenAI, Trackway
 
 _ARGUMENTS: Final = (
     GenAI.TOOL_CALL_ARGUMENTS,
@@ -73,18 +73,16 @@ def _of(recorder: Recorder, tool: str | None) -> DeclaredTool | None:
 def _refs(
     recorder: Recorder, declared: DeclaredTool, arguments: Any, present: Mapping[str, Any]
 ) -> list[str]:
+    sources = [(path, arguments) for path in declared.acts_on]
+    sources += [(path, _value(present, _RESULTS)) for path in declared.establishes]
     redactor = recorder.capture.redactor
-    refs: list[str] = []
-    if declared.argument is not None and arguments is not None:
-        refs += entity_refs(arguments, declared.argument, declared.entity_type, redactor)
-    path = declared.result
-    if path is None and declared.entity_type is not None and declared.kind is StepKind.LOOKUP:
-        path = "id"
-    if path is not None:
-        result = _value(present, _RESULTS)
-        if result is not None:
-            refs += entity_refs(result, path, declared.entity_type, redactor)
-    return list(dict.fromkeys(refs))
+    found = [
+        ref
+        for path, value in sources
+        if value is not None
+        for ref in entity_refs(value, path, declared.entity_type, redactor)
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _value(present: Mapping[str, Any], keys: tuple[str, ...]) -> Any:

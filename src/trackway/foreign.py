@@ -1,7 +1,8 @@
 """Spans that other instrumentors write: what they are, and whose run they are in.
 
 1. A span's attributes say what it is: the GenAI conventions first, then OpenInference, then
-   OpenLLMetry. Its name says nothing.
+   OpenLLMetry, then the Model Context Protocol. Its name says nothing. Libraries in `LATE_SCOPES`
+   write these attributes after the start.
 2. An agent or workflow span outside any run opens one: it is its root. What starts below it, at any
    depth and whoever writes it, belongs to that run.
 3. Two spans of one operation, one right inside the other, are one call seen twice: the same tool,
@@ -19,6 +20,17 @@ from trackway.schema import OPERATION_OF_GENAI_NAME, SCOPE_NAME, GenAI, Operatio
 
 NOTHING: Final[Mapping[str, Any]] = {}
 
+LATE_SCOPES: Final = frozenset(
+    {
+        "agent_framework",
+        "gcp.vertex.agent",
+        "openinference.instrumentation.litellm",
+        "strands.telemetry.tracer",
+    }
+)
+"""Scopes whose spans start without a word of what they are."""
+_MERGED: Final = "(merged tools)"
+"""What Google's ADK calls a span about several calls that have spans of their own."""
 _OPENINFERENCE: Final = {
     "LLM": Operation.LLM,
     "TOOL": Operation.TOOL,
@@ -37,6 +49,8 @@ def operation_of(attributes: Mapping[str, Any]) -> Operation | None:
     """Return what a span is by its attributes at start; None where none of them tells."""
     name = attributes.get(GenAI.OPERATION_NAME)
     if name is not None:
+        if attributes.get(GenAI.TOOL_NAME) == _MERGED:
+            return Operation.OTHER
         return OPERATION_OF_GENAI_NAME.get(str(name), Operation.OTHER)
     kind = attributes.get("openinference.span.kind")
     if kind is not None:
@@ -44,7 +58,16 @@ def operation_of(attributes: Mapping[str, Any]) -> Operation | None:
     kind = attributes.get("traceloop.span.kind")
     if kind is not None:
         return _TRACELOOP.get(str(kind).lower(), Operation.OTHER)
-    return Operation.LLM if "llm.request.type" in attributes else None
+    if "llm.request.type" in attributes:
+        return Operation.LLM
+    method = attributes.get("mcp.method.name")
+    return Operation.TOOL if method == "tools/call" else None
+
+
+def is_told(attributes: Mapping[str, Any]) -> bool:
+    """Whether the attributes say by now what the span is; of a tool call, which tool's."""
+    operation = operation_of(attributes)
+    return operation is not None and (operation is not Operation.TOOL or bool(tool_of(attributes)))
 
 
 def opens_run(operation: Operation | None) -> bool:

@@ -77,14 +77,16 @@ class Pipeline(SpanProcessor):
             self._sampler.release()
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
-        """Stamp the span."""
+        """Stamp the span; a pipeline that was closed leaves that to its successor."""
+        if not self._targets:
+            return
         stamp(span, parent_context)
         for target in self._starting:
             target.on_start(span, parent_context)
 
     def on_end(self, span: ReadableSpan) -> None:
         """Complete the span, decide on it, and hand it on."""
-        whole = completed(span)
+        whole = completed(span) if self._targets else None
         if whole is None:
             return
         if self._sampler is None:

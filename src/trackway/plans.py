@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from opentelemetry.trace import SpanKind, get_current_span
 
 from trackway.binding import Binder
 from trackway.capture import Captured, entity_refs, record_capture_error
+from trackway.declaration import Declaration
 from trackway.foreign import attributes_of, is_own, is_same_call, operation_of, tool_of
 from trackway.ids import made_up_operation_id
 from trackway.recording import Recorder, put
@@ -183,6 +185,8 @@ class ToolPlan(StepPlan):
         self.operation_id = operation_id
         self.exempt = frozenset(self.entity)
         self.makes_operation_ids = kind is StepKind.MUTATE
+        self._is_silent = not (kind or self.entity or self.returns or operation_id)
+        self._declared: tuple[Declaration, ToolPlan] | None = None
 
     def start(
         self,
@@ -193,6 +197,10 @@ class ToolPlan(StepPlan):
         kwargs: Kwargs,
     ) -> Live:
         """Start the span; under the id of the model's request where one was named."""
+        if self._is_silent and recorder.declared is not None:
+            plan = self._as_declared(recorder.declared)
+            if plan is not self:
+                return plan.start(recorder, context, place, args, kwargs)
         call_id = context.get(REQUESTED)
         if call_id is None:
             return super().start(recorder, context, place, args, kwargs)
@@ -201,6 +209,33 @@ class ToolPlan(StepPlan):
         live = super().start(recorder, context, place, args, kwargs)
         live.span.set_attribute(GenAI.TOOL_CALL_ID, str(call_id))
         return live
+
+    def _as_declared(self, declaration: Declaration) -> ToolPlan:
+        """Return the plan of a tool whose decorator says nothing and the declaration something."""
+        known = self._declared
+        if known is not None and known[0] is declaration:
+            return known[1]
+        said = declaration.tool(self.name)
+        plan = self
+        if said is not None:
+            plan = copy(self)
+            ToolPlan.__init__(
+                plan,
+                self.name,
+                self.bind,
+                kind=said.kind,
+                alias=self.static.get(Trackway.TOOL_ALIAS),
+                entity=said.acts_on,
+                entity_type=said.entity_type,
+                returns=said.establishes,
+                success=self.success,
+                operation_id=said.operation_id,
+                description=self.static.get(GenAI.TOOL_DESCRIPTION),
+            )
+            plan.known_names = self.known_names
+            plan._is_silent = False
+        self._declared = declaration, plan
+        return plan
 
     def read(
         self, recorder: Recorder, arguments: dict[str, Any], attributes: dict[str, Any]

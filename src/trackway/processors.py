@@ -8,11 +8,13 @@
    run's clock, unless it is the same call seen twice: a span of the same operation (and tool)
    stands right above it, or is our own span around it. Two instrumentors that see one call are
    told of once.
-4. A foreign tool call gets what the declaration says of the tool: its kind when it starts, its
+4. A library that says only after the start what a span is (`LATE_SCOPES`) gets all this then. Most
+   say it at once; those that say it at the end take the clock late, after what is inside.
+5. A foreign tool call gets what the declaration says of the tool: its kind when it starts, its
    entities and its idempotency key when it ends and its arguments and result are known.
-5. Where the provider keeps fewer attributes of a span than `MAX_ATTRIBUTES`, a span inside a run
+6. Where the provider keeps fewer attributes of a span than `MAX_ATTRIBUTES`, a span inside a run
    gets that many: past the limit the oldest are evicted, which are identity, model and usage.
-6. Nothing here raises: a processor that fails loses spans.
+7. Nothing here raises: a processor that fails loses spans.
 """
 
 from __future__ import annotations
@@ -29,15 +31,17 @@ from trackway.declared import kind_attributes, outcome_attributes
 from trackway.doubles import note_double
 from trackway.export.ended import changed
 from trackway.foreign import (
+    LATE_SCOPES,
     NOTHING,
     is_own,
     is_same_call,
+    is_told,
     opens_run,
     operation_of,
     tool_of,
 )
 from trackway.recording import Recorder, active
-from trackway.run import FOREIGN_PLACE, PLACE, Run, new_identity
+from trackway.run import FOREIGN_PLACE, PLACE, Run, is_over, new_identity
 from trackway.schema import (
     SCHEMA_VERSION,
     SCOPE_NAME,
@@ -49,6 +53,7 @@ from trackway.schema import (
 
 MAX_ATTRIBUTES: Final = 512
 """Instrumentors that flatten messages pass OpenTelemetry's 128."""
+_WRITERS: Final = ("set_attribute", "set_attributes")
 _MAX_OPEN_ROOTS: Final = 10_000
 
 
@@ -78,20 +83,56 @@ def stamp(span: Span, parent_context: Context | None) -> None:
         return
     try:
         context = get_current() if parent_context is None else parent_context
-        parent = trace.get_current_span(context)
-        place: Any = context.get(PLACE) or getattr(parent, FOREIGN_PLACE, None)
-        recorder = active()
-        if place is None and recorder is not None and recorder.from_baggage is not None:
-            place = recorder.from_baggage(context)
-        present = span.attributes or NOTHING
-        operation = operation_of(present)
-        if recorder is not None and opens_run(operation) and _is_over(place):
-            place = _opened(span, recorder, present)
-        if place is not None and place.run is not None:
-            setattr(span, FOREIGN_PLACE, place)
-            _stamp(span, place, parent, operation, recorder)
+        _enter(span, context)
+        if (
+            scope is not None
+            and scope.name in LATE_SCOPES
+            and operation_of(span.attributes or NOTHING) is None
+        ):
+            _enter_again_once_known(span, context)
     except Exception as error:  # noqa: BLE001 - a processor must not break the program
         record_capture_error("processor", error)
+
+
+def _enter(span: Span, context: Context) -> None:
+    """Find the place of a span, or open the run that it is the root of, and stamp it."""
+    parent = trace.get_current_span(context)
+    # A foreign span was opened inside the place that the context holds, or opened a run itself.
+    place: Any = getattr(parent, FOREIGN_PLACE, None) or context.get(PLACE)
+    recorder = active()
+    if place is None and recorder is not None and recorder.from_baggage is not None:
+        place = recorder.from_baggage(context)
+    present = span.attributes or NOTHING
+    operation = operation_of(present)
+    if recorder is not None and opens_run(operation) and is_over(place):
+        place = _opened(span, recorder, present)
+    if place is not None and place.run is not None:
+        setattr(span, FOREIGN_PLACE, place)
+        _stamp(span, place, parent, operation, recorder)
+
+
+def _enter_again_once_known(span: Span, context: Context) -> None:
+    """Wait for the attribute that says what the span is."""
+    writers = {name: getattr(span, name) for name in _WRITERS}
+
+    def written_by(name: str) -> Callable[..., None]:
+        def write(*args: Any, **kwargs: Any) -> None:
+            writers[name](*args, **kwargs)
+            if is_told(span.attributes or NOTHING):
+                told()
+
+        return write
+
+    def told() -> None:
+        waiting = [span.__dict__.pop(name, None) for name in _WRITERS]
+        if waiting[0] is None:  # one writer calls the other
+            return
+        try:
+            _enter(span, context)
+        except Exception as error:  # noqa: BLE001 - a processor must not break the program
+            record_capture_error("processor", error)
+
+    span.__dict__.update({name: written_by(name) for name in _WRITERS})
 
 
 def completed(span: ReadableSpan) -> ReadableSpan | None:
@@ -139,11 +180,6 @@ def _is_kept(span: ReadableSpan, keep: Callable[[str], bool]) -> bool:
     """A foreign span starts before anybody knows whether the run that it opens is kept."""
     run_id = (span.attributes or NOTHING).get(Trackway.RUN_ID)
     return not isinstance(run_id, str) or keep(run_id)
-
-
-def _is_over(place: Any) -> bool:
-    """Whether no run goes on at this place."""
-    return place is None or (place.run is not None and place.run.ended and not place.handed_over)
 
 
 def _opened(span: Span, recorder: Recorder, present: Mapping[str, Any]) -> ForeignPlace:

@@ -19,11 +19,15 @@ from difflib import get_close_matches
 from typing import Any, Final, TypeVar, cast
 
 from trackway.decorators import checked_kind, function_name, tool
+from trackway.driving import Opened
 from trackway.lifecycle import is_recorded, wrap
 from trackway.messages import get
 from trackway.plans import ToolPlan
+from trackway.run import current_place
+from trackway.schema import StepKind
 
 Registry = TypeVar("Registry")
+_MOST_PLANS: Final = 1024
 _CALLABLE_KEYS: Final = ("callable", "func", "handler", "implementation", "fn")
 
 
@@ -140,8 +144,37 @@ class _Session(_View):
     def _recorded_call(self, name: str) -> Callable[..., Any]:
         declared = self._kinds.get(name)
         kind = None if declared is None else checked_kind(declared)
-        plan = ToolPlan(name, _mcp_arguments, kind=kind, success=_mcp_success)
-        return wrap(self._viewed.call_tool, plan.open)
+        return wrap(self._viewed.call_tool, McpPlan(name, kind).open)
+
+
+def recorded_call_tool(call_tool: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method `call_tool(session, name, arguments)` of a session class, recorded."""
+    plans: dict[str, McpPlan] = {}
+
+    def open_span(args: Any, kwargs: Any) -> Opened | None:
+        name = str(kwargs["name"] if "name" in kwargs else args[1])
+        plan = plans.get(name)
+        if plan is None:
+            plan = McpPlan(name)
+            if len(plans) < _MOST_PLANS:
+                plans[name] = plan
+        return plan.open(args[1:], kwargs)
+
+    return wrap(call_tool, open_span)
+
+
+class McpPlan(ToolPlan):
+    """A call of a tool over the Model Context Protocol; one that a layer above records is left."""
+
+    def __init__(self, name: str, kind: StepKind | None = None) -> None:
+        super().__init__(name, _mcp_arguments, kind=kind, success=_mcp_success)
+
+    def open(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Opened | None:
+        """Start the span, unless the same call has one: a session wrapped by hand in a client."""
+        above = getattr(current_place(), "plan", None)
+        if isinstance(above, McpPlan) and above.name == self.name:
+            return None
+        return super().open(args, kwargs)
 
 
 def _mcp_arguments(

@@ -255,7 +255,12 @@ def current_place(context: Context | None = None) -> Place | None:
     """Return the place of this context (default: the current one), or None."""
     context = otel_context.get_current() if context is None else context
     place = context.get(PLACE)
-    return cast("Place | None", foreign_place(context) if place is None else place)
+    return cast("Place | None", foreign_place(context) or place if is_over(place) else place)
+
+
+def is_over(place: Any) -> bool:
+    """Whether no run goes on at this place: there is none, or it has ended here."""
+    return place is None or (place.run is not None and place.run.ended and not place.handed_over)
 
 
 def foreign_place(context: Context) -> Any:

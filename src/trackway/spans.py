@@ -22,7 +22,7 @@ from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, set_sp
 from trackway.capture import record_capture_error
 from trackway.driving import Opened
 from trackway.recording import Recorder, active
-from trackway.run import FIRST, PLACE, Attempt, Run, foreign_place
+from trackway.run import FIRST, PLACE, Attempt, Run, foreign_place, is_over
 from trackway.schema import GenAI, Trackway
 from trackway.streams import Collector
 
@@ -224,8 +224,8 @@ class Plan:
             return None
         context = get_current()
         place: Any = context.get(PLACE)
-        if place is None:
-            place = foreign_place(context)
+        if is_over(place):
+            place = foreign_place(context) or place
         if place is None and recorder.from_baggage is not None:
             place = recorder.from_baggage(context)
         if place is not None and place.run is not None:

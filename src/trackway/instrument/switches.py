@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from trackway.environment import OTEL_CONTENT
 from trackway.instrument.library import Undo
+from trackway.registry import recorded_call_tool
 
 Switch = Callable[[bool, Any], Undo]
 
@@ -57,7 +58,48 @@ def _anthropic(content: bool, _provider: Any) -> Undo:
     return with_variables({"ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE": mode})
 
 
+def _variables(_content: bool, _provider: Any) -> Undo:
+    """Nothing beyond the content variables, which are set already."""
+    return lambda: None
+
+
+def _agent_framework(content: bool, _provider: Any) -> Undo:
+    settings = import_module("agent_framework.observability").OBSERVABILITY_SETTINGS
+    before = settings.enable_sensitive_data
+    settings.enable_sensitive_data = content
+
+    def undo() -> None:
+        settings.enable_sensitive_data = before
+
+    return undo
+
+
+def _strands(_content: bool, _provider: Any) -> Undo:
+    """Messages on spans instead of on events; content that is off is left out at export."""
+    asked = os.environ.get(_STABILITY, "")
+    wanted = [token for token in asked.split(",") if token.strip()]
+    wanted += [t for t in _STRANDS if t not in wanted]
+    return with_variables({_STABILITY: ",".join(wanted)})
+
+
+def _mcp(_content: bool, _provider: Any) -> Undo:
+    session: Any = import_module("mcp.client.session").ClientSession
+    before = session.call_tool
+    session.call_tool = recorded_call_tool(before)
+
+    def undo() -> None:
+        session.call_tool = before
+
+    return undo
+
+
+_STABILITY: Final = "OTEL_SEMCONV_STABILITY_OPT_IN"
+_STRANDS: Final = ("gen_ai_latest_experimental", "gen_ai_span_attributes_only")
 SWITCHES: Final[Mapping[str, Switch]] = {
+    "agent_framework": _agent_framework,
     "anthropic": _anthropic,
+    "mcp": _mcp,
     "pydantic_ai": _pydantic_ai,
+    "strands": _strands,
+    "variables": _variables,
 }

@@ -1,0 +1,170 @@
+"""Turning libraries on and off; the rules are those of the package."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, Final
+
+from trackway.capture import record_capture_error
+from trackway.configure import provider_in_use
+from trackway.doubles import expect
+from trackway.environment import is_disabled, read_environment
+from trackway.instrument.detection import active_instrumentors, can_import, fits, version_of
+from trackway.instrument.library import Library, Origin, Undo, Way
+from trackway.instrument.registry import BY_NAME, LIBRARIES
+from trackway.instrument.report import Entry, Report
+from trackway.instrument.switches import SWITCHES, content_variables, with_variables
+from trackway.recording import active
+
+_LOGGER: Final = logging.getLogger("trackway")
+
+
+class _On:
+    """What this process has turned on, and how each is turned off again."""
+
+    entries: dict[str, Entry] = {}  # noqa: RUF012 - one per process
+    undos: dict[str, Undo] = {}  # noqa: RUF012 - one per process
+    variables: Undo | None = None
+    """Puts the content variables back, once nothing is on any more."""
+
+
+def instrument(*names: str, exclude: Iterable[str] = ()) -> Report:
+    """Record the libraries that are installed; return what is on, what is off, and why.
+
+    names: libraries of the registry; none means all. exclude: libraries to leave alone.
+    """
+    left_out = {exclude} if isinstance(exclude, str) else set(exclude)
+    wanted = _with_needs(names) if names else [library.name for library in LIBRARIES]
+    unknown = [name for name in (*names, *left_out) if name not in BY_NAME]
+    entries = [_unknown(name) for name in unknown]
+    for library in LIBRARIES:
+        if library.name in wanted and library.name not in left_out:
+            entries.append(_turned_on(library))
+    expect(frozenset(scope for name in _On.undos for scope in _scopes(BY_NAME[name])))
+    return Report(tuple(entries))
+
+
+def uninstrument(*names: str) -> None:
+    """Turn off what `instrument()` turned on: these libraries, or all of them."""
+    for name in names or tuple(_On.undos):
+        undo = _On.undos.pop(name, None)
+        _On.entries.pop(name, None)
+        try:
+            if undo is not None:
+                undo()
+        except Exception as error:  # noqa: BLE001 - instrumentors are others' code
+            record_capture_error(f"uninstrument {name}", error)
+    if not _On.undos and _On.variables is not None:
+        _On.variables()
+        _On.variables = None
+
+
+def _scopes(library: Library) -> Iterable[str]:
+    """Return the scopes of the spans that are there because the library is on."""
+    patching = (way.target.partition(":")[0] for way in library.ways if not way.is_native)
+    return (*patching, *library.scopes)
+
+
+def _with_needs(names: Iterable[str]) -> list[str]:
+    wanted = list(names)
+    for name in wanted:
+        wanted += [need for need in _needs(name) if need not in wanted]
+    return wanted
+
+
+def _needs(name: str) -> tuple[str, ...]:
+    return BY_NAME[name].needs if name in BY_NAME else ()
+
+
+def _unknown(name: str) -> Entry:
+    near = get_close_matches(name, list(BY_NAME), n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(BY_NAME)}"
+    why = f"no library of the registry is called {name!r}; {hint}"
+    _LOGGER.warning("trackway: instrument(): %s", why)
+    return Entry(name, None, None, None, on=False, why=why, content=None)
+
+
+def _turned_on(library: Library) -> Entry:
+    if library.name in _On.entries:
+        return _On.entries[library.name]
+    version = version_of(library.distribution)
+    if not can_import(library.module):
+        return _off(library, None, "")
+    if is_disabled():
+        return _off(library, version, "recording is disabled by TRACKWAY_DISABLED")
+    fitting = [way for way in library.ways if fits(way, version)]
+    others = active_instrumentors(library)
+    if others:
+        return _left_to(library, version, others, fitting)
+    way = next((way for way in fitting if version_of(way.distribution)), None)
+    if way is None:
+        return _off(
+            library, version, f"no instrumentor for it: pip install 'trackway[{library.name}]'"
+        )
+    return _try(library, version, way)
+
+
+def _try(library: Library, version: str | None, way: Way) -> Entry:
+    content = content_choice()
+    if _On.variables is None:
+        _On.variables = with_variables(content_variables(content))
+    try:
+        undo = _switch(way, content, provider_in_use())
+    except Exception as error:  # noqa: BLE001 - instrumentors are others' code
+        record_capture_error(f"instrument {library.name}", error)
+        return _off(library, version, f"{way.label} failed: {type(error).__name__}: {error}")
+    best = library.ways[0]
+    why = "" if way is best or not fits(best, version) else f"better: {best.label}"
+    entry = Entry(
+        library.name,
+        version,
+        way.label,
+        version_of(way.distribution),
+        on=True,
+        why=why,
+        content=content,
+    )
+    _On.entries[library.name] = entry
+    _On.undos[library.name] = undo
+    return entry
+
+
+def _switch(way: Way, content: bool, provider: Any) -> Undo:
+    if way.is_native:
+        return SWITCHES[way.target](content, provider)
+    module, _, name = way.target.partition(":")
+    instrumentor: Any = getattr(import_module(module), name)()
+    arguments: dict[str, Any] = {} if provider is None else {"tracer_provider": provider}
+    if way.origin is Origin.OPENINFERENCE:
+        config = import_module("openinference.instrumentation").TraceConfig
+        arguments["config"] = config() if content else config(hide_inputs=True, hide_outputs=True)
+    instrumentor.instrument(**arguments, raise_exception_on_conflict=True)
+    undo: Undo = instrumentor.uninstrument
+    return undo
+
+
+def content_choice() -> bool:
+    """Whether content is recorded: what `configure()` was told, else what the environment says."""
+    recorder = active()
+    if recorder is not None:
+        return recorder.capture.content
+    found = read_environment().content
+    return True if found is None else found
+
+
+def _left_to(library: Library, version: str | None, others: list[str], fitting: list[Way]) -> Entry:
+    ways = {way.target: way for way in fitting}
+    names = [ways[o].distribution if o in ways else o.partition(":")[0] for o in others]
+    why = f"already recorded by {names[0]}, left to it"
+    if len(names) > 1:
+        why = f"recorded twice, by {' and '.join(names)}: turn one of them off"
+        _LOGGER.warning("trackway: %s is %s", library.name, why)
+    by = ways[others[0]].distribution if others[0] in ways else names[0]
+    return Entry(library.name, version, by, version_of(by), on=True, why=why, content=None)
+
+
+def _off(library: Library, version: str | None, why: str) -> Entry:
+    return Entry(library.name, version, None, None, on=False, why=why, content=None)

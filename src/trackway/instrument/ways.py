@@ -1,0 +1,32 @@
+"""How the rows of the registry are written: one call a way."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from trackway.instrument.library import Origin, Way
+
+GENAI: Final = "opentelemetry-instrumentation-genai-"
+OPENINFERENCE: Final = "openinference-instrumentation-"
+
+
+def official(suffix: str, cls: str, why: str, **versions: str) -> Way:
+    """An instrumentor of OpenTelemetry: `opentelemetry-instrumentation-genai-SUFFIX`."""
+    module = f"opentelemetry.instrumentation.genai.{suffix.replace('-', '_')}"
+    return Way(Origin.OFFICIAL, GENAI + suffix, f"{module}:{cls}", why, **versions)
+
+
+def openinference(suffix: str, cls: str, why: str, **versions: str) -> Way:
+    """An instrumentor of OpenInference: `openinference-instrumentation-SUFFIX`."""
+    module = f"openinference.instrumentation.{suffix.replace('-', '_')}"
+    return Way(Origin.OPENINFERENCE, OPENINFERENCE + suffix, f"{module}:{cls}", why, **versions)
+
+
+def native(distribution: str, switch: str, why: str, **versions: str) -> Way:
+    """The library's own spans, behind a switch of `switches`."""
+    return Way(Origin.NATIVE, distribution, switch, why, **versions)
+
+
+def openllmetry(module: str, cls: str) -> str:
+    """The target of an instrumentor of OpenLLMetry, which is known and never turned on."""
+    return f"opentelemetry.instrumentation.{module}:{cls}"
