@@ -27,7 +27,8 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trackway.export.parquet.store import LocalStore, Store, Stored, open_store, parquet_bytes
+from trackway.export.parquet.encoding import parquet_bytes
+from trackway.export.parquet.store import LocalStore, Store, Stored, open_store
 from trackway.export.parquet.table import merged, with_footer
 from trackway.export.spool import locked, new_id
 

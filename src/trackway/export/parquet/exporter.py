@@ -32,8 +32,9 @@ from trackway.export.clean import Cleaner
 from trackway.export.counts import ExportCounts
 from trackway.export.fork import in_forked_child
 from trackway.export.parquet.compaction import already_stored
+from trackway.export.parquet.encoding import parquet_bytes
 from trackway.export.parquet.screen import clean_batch
-from trackway.export.parquet.store import LocalStore, open_store, parquet_bytes
+from trackway.export.parquet.store import LocalStore, open_store
 from trackway.export.parquet.table import (
     from_bytes,
     parts_of,

@@ -48,7 +48,7 @@ def suspicious(
     batch: pa.RecordBatch, rows: Rows, spans: Sequence[ReadableSpan], cleaner: Cleaner
 ) -> list[int]:
     """Return the rows that have to be looked at."""
-    texts = [batch[name] for name in _TEXTS if name in batch.schema.names]
+    texts = _texts(batch, _TEXTS)
     lengths = _lengths(texts)
     found = pc.or_(_has_parts(batch), pc.greater(lengths, cleaner.limits.span_bytes))
     unclean = _unclean(batch, rows)
@@ -59,8 +59,7 @@ def suspicious(
         if cleaner.redactor is not None:
             # The long columns of our own rows hold what our capture has cleaned.
             names = _TEXTS if _has_foreign(batch) else _OPEN_TEXTS
-            open_to_others = [batch[name] for name in names if name in batch.schema.names]
-            joined = pc.binary_join_element_wise(*open_to_others, "\n", null_handling="skip")
+            joined = pc.binary_join_element_wise(*_texts(batch, names), "\n", null_handling="skip")
             hits = pc.or_(hits, pc.match_substring_regex(joined, cleaner.redactor.screen))
         if rows.nested:
             hits = pc.or_(hits, pa.array([row in rows.nested for row in range(len(spans))]))
@@ -89,6 +88,14 @@ def _every_row(rows: Rows, spans: Sequence[ReadableSpan], cleaner: Cleaner) -> b
         return True
     resources = {id(span.resource): span.resource for span in spans}
     return any(cleaner.resource(resource) is not resource for resource in resources.values())
+
+
+def _texts(batch: pa.RecordBatch, names: Sequence[str]) -> list[pa.Array]:
+    columns = [batch[name] for name in names if name in batch.schema.names]
+    return [
+        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        for column in columns
+    ]
 
 
 def _lengths(texts: Sequence[pa.Array]) -> pa.Array:

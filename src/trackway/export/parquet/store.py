@@ -17,9 +17,7 @@ from typing import Any, Final, Protocol
 
 import pyarrow as pa
 import pyarrow.fs as pafs
-import pyarrow.parquet as pq
 
-ROW_GROUP_ROWS: Final = 65_536
 _WITHOUT_FOLDERS: Final = frozenset({"s3", "gcs", "abfs"})
 
 
@@ -151,25 +149,6 @@ class ObjectStore:
 def is_hidden(name: str) -> bool:
     """Tell whether readers pass over a file, for it or a folder above starts with a dot or `_`."""
     return any(part.startswith((".", "_")) for part in name.split("/"))
-
-
-def parquet_bytes(table: pa.Table) -> pa.Buffer:
-    """Encode a table as a Parquet file."""
-    file = pa.BufferOutputStream()
-    low_cardinality = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
-    # Times that rise within a run: deltas take a third of the plain bytes.
-    times = dict.fromkeys(("start", "end"), "DELTA_BINARY_PACKED")
-    pq.write_table(
-        table,
-        file,
-        row_group_size=ROW_GROUP_ROWS,
-        compression="zstd",
-        compression_level=3,
-        use_dictionary=low_cardinality,
-        column_encoding=times,
-        write_statistics=True,
-    )
-    return file.getvalue()
 
 
 def _through_fsspec(url: str, unknown: Exception) -> tuple[Any, str]:

@@ -1,8 +1,8 @@
 """From columns to Arrow, and from Arrow to the order and partitions of the files.
 
-1. A batch in memory or in the spool has the span table's columns in plain types; a file has the
-   schema of `schema.arrow_schema`, dictionaries included, but for `service`: as Hive readers
-   expect, the folder's name holds it (and the footer, and `service.name` in `resource`).
+1. A batch in memory or in the spool has those columns of the span table that have a value. A file
+   has all of them, but for `service`: as Hive readers expect, the folder's name holds it (and the
+   footer, and `service.name` in `resource`).
 2. Rows of a file are sorted by run (the trace, where nobody named a run) and start.
 3. Rows are parted by date and service. The date is that of the run's first span in the table, so
    that a run that crosses midnight stays together.
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -23,17 +23,11 @@ from opentelemetry.sdk.trace import ReadableSpan
 from trackway import schema
 from trackway.export.rows import Columns, Rows, rows_of
 
-_FULL_SCHEMA: Final[pa.Schema] = schema.arrow_schema(pa)
-_PLAIN_TYPES: Final = [
-    pa.string() if pa.types.is_dictionary(field.type) else field.type for field in _FULL_SCHEMA
-]
-PLAIN_SCHEMA: Final[pa.Schema] = pa.schema(list(zip(_FULL_SCHEMA.names, _PLAIN_TYPES, strict=True)))
-FILE_SCHEMA: Final[pa.Schema] = _FULL_SCHEMA.remove(_FULL_SCHEMA.get_field_index("service"))
+SCHEMA: Final[pa.Schema] = schema.arrow_schema(pa)
+FILE_SCHEMA: Final[pa.Schema] = SCHEMA.remove(SCHEMA.get_field_index("service"))
 WRITER_VERSION: Final = version("trackway")
-_EMPTY: Final = PLAIN_SCHEMA.empty_table().drop_columns(["service"])
+_BATCH_FIELDS: Final = {field.name: field.remove_metadata() for field in SCHEMA}
 _NO_SERVICE: Final = "__HIVE_DEFAULT_PARTITION__"
-_RUN: Final = "__run"
-_DATE: Final = "__date"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +41,7 @@ class Part:
 
 
 def batch_of(spans: Sequence[ReadableSpan]) -> tuple[pa.RecordBatch, Rows]:
-    """Build the Arrow batch of ended spans: the columns that have a value, in plain types."""
+    """Build the Arrow batch of ended spans: the columns that have a value."""
     rows = rows_of(spans)
     try:
         return _batch(rows.columns), rows
@@ -57,15 +51,17 @@ def batch_of(spans: Sequence[ReadableSpan]) -> tuple[pa.RecordBatch, Rows]:
 
 
 def _batch(columns: Columns) -> pa.RecordBatch:
-    present = [field for field in PLAIN_SCHEMA if field.name in columns]
-    arrays = [pa.array(columns[field.name], field.type) for field in present]
+    present = [field for name, field in _BATCH_FIELDS.items() if name in columns]
+    arrays = [_array(columns[field.name], field.type) for field in present]
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(present))
 
 
-def table_of(batches: Sequence[pa.RecordBatch]) -> pa.Table:
-    """Join batches into one table with every column of `PLAIN_SCHEMA`."""
-    tables = [PLAIN_SCHEMA.empty_table(), *(pa.Table.from_batches([batch]) for batch in batches)]
-    return pa.concat_tables(tables, promote_options="default").select(PLAIN_SCHEMA.names)
+def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
+    only = values[0]
+    if not pa.types.is_dictionary(kind) or only is None or values.count(only) < len(values):
+        return pa.array(values, kind)
+    first = pa.repeat(pa.scalar(0, kind.index_type), len(values))
+    return pa.DictionaryArray.from_arrays(first, pa.array([only], kind.value_type))
 
 
 def to_bytes(batch: pa.RecordBatch) -> memoryview:
@@ -82,29 +78,43 @@ def from_bytes(payload: bytes) -> list[pa.RecordBatch]:
         return list(reader)
 
 
+def table_of(batches: Iterable[pa.RecordBatch]) -> pa.Table:
+    """Join batches, one at least, into a table of the columns that one of them has."""
+    return _joined(pa.Table.from_batches([batch]) for batch in batches)
+
+
 def parts_of(table: pa.Table) -> Iterator[Part]:
-    """Cut a table in `PLAIN_SCHEMA` into the files that it becomes, each sorted."""
-    run = pc.coalesce(table["run_id"], table["trace_id"])
-    table = table.append_column(_RUN, run).append_column(_DATE, _dates(table["start"], run))
-    order = [(key, "ascending") for key in (_DATE, "service", _RUN, "start")]
-    table = table.take(pc.sort_indices(table, sort_keys=order))
-    keys = table.select([_DATE, "service"]).combine_chunks()
-    for start, length in _stretches(keys):
-        first = keys.slice(start, 1).to_pylist()[0]
-        service = first["service"]
+    """Cut a table into the files that it becomes, each sorted."""
+    run = _runs(table)
+    places = pa.table({"date": _dates(table["start"], run), "service": _services(table)})
+    if pc.count_distinct(places["date"], mode="all").as_py() > 1 or (
+        pc.count_distinct(places["service"], mode="all").as_py() > 1
+    ):
+        order = pc.sort_indices(places, sort_keys=[("date", "ascending"), ("service", "ascending")])
+        table, places, run = table.take(order), places.take(order), run.take(order)
+        stretches = list(_stretches(places))
+    else:
+        stretches = [(0, table.num_rows)]
+    for start, length in stretches:
+        date, service = (places[name][start].as_py() for name in ("date", "service"))
         name = _NO_SERVICE if service is None else quote(service, safe="")
-        rows = _as_file(table.slice(start, length))
-        yield Part(f"date={first[_DATE]}/service={name}", service, rows)
+        rows = _sorted(table.slice(start, length), run.slice(start, length))
+        yield Part(f"date={date}/service={name}", service, rows)
+
+
+def merged(files: Iterable[pa.Table]) -> pa.Table:
+    """Join the rows of several files of one partition, sorted as one file."""
+    table = _joined(files)
+    return _sorted(table, _runs(table))
 
 
 def with_footer(rows: pa.Table, service: str | None, **more: str) -> pa.Table:
     """Return the rows of a file with what it says about itself in its metadata."""
-    runs = pc.count_distinct(pc.coalesce(rows["run_id"], rows["trace_id"])).as_py()
     said = {
         "trackway.schema.version": schema.SCHEMA_VERSION,
         "trackway.writer.version": WRITER_VERSION,
         "trackway.spans": str(rows.num_rows),
-        "trackway.runs": str(runs),
+        "trackway.runs": str(pc.count_distinct(_runs(rows)).as_py()),
         "trackway.order": "run,start",
         **more,
     }
@@ -113,33 +123,42 @@ def with_footer(rows: pa.Table, service: str | None, **more: str) -> pa.Table:
     return rows.replace_schema_metadata(said)
 
 
-def merged(files: Iterable[pa.Table]) -> pa.Table:
-    """Join the rows of several files of one partition, sorted as one file."""
-    plain = [table.cast(_without_dictionaries(table.schema)) for table in files]
-    table = pa.concat_tables([_EMPTY, *plain], promote_options="default")
-    run = pc.coalesce(table["run_id"], table["trace_id"])
-    keys = pa.table({_RUN: run, "start": table["start"]})
-    order = pc.sort_indices(keys, sort_keys=[(_RUN, "ascending"), ("start", "ascending")])
-    return _as_file(table.take(order))
+def _joined(tables: Iterable[pa.Table]) -> pa.Table:
+    return pa.concat_tables(map(_coded, tables), promote_options="default")
 
 
-def _without_dictionaries(schema: pa.Schema) -> pa.Schema:
-    return pa.schema(
-        [
-            field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field
-            for field in schema
-        ]
-    )
+def _coded(table: pa.Table) -> pa.Table:
+    """Return a table whose repeating names are dictionaries: an older version wrote texts."""
+    if all(field.type == _BATCH_FIELDS[field.name].type for field in table.schema):
+        return table
+    return table.cast(pa.schema([_BATCH_FIELDS[name] for name in table.column_names]))
 
 
-def _as_file(rows: pa.Table) -> pa.Table:
+def _sorted(table: pa.Table, run: pa.ChunkedArray) -> pa.Table:
+    """Return the rows in the order and with the columns of a file."""
+    keys = pa.table({"run": run, "start": table["start"]})
+    order = pc.sort_indices(keys, sort_keys=[("run", "ascending"), ("start", "ascending")])
+    rows = table.take(order)
     arrays = [
-        rows[field.name].combine_chunks().dictionary_encode()
-        if pa.types.is_dictionary(field.type)
-        else rows[field.name]
+        rows[field.name].combine_chunks()
+        if field.name in rows.column_names
+        else pa.nulls(rows.num_rows, field.type)
         for field in FILE_SCHEMA
     ]
     return pa.table(arrays, schema=FILE_SCHEMA)
+
+
+def _runs(table: pa.Table) -> pa.ChunkedArray:
+    """Return whose rows stand together: the run, or the trace where nobody named a run."""
+    if "run_id" not in table.column_names:
+        return table["trace_id"]
+    return pc.coalesce(table["run_id"], table["trace_id"])
+
+
+def _services(table: pa.Table) -> pa.ChunkedArray:
+    if "service" not in table.column_names:
+        return pa.chunked_array([pa.nulls(table.num_rows, pa.string())])
+    return table["service"].cast(pa.string())
 
 
 def _dates(start: pa.ChunkedArray, run: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -150,11 +169,11 @@ def _dates(start: pa.ChunkedArray, run: pa.ChunkedArray) -> pa.ChunkedArray:
     if days[0] == days[1]:
         return pa.chunked_array([pa.repeat(days[0], len(start))])
     first = (
-        pa.table({_RUN: run, "start": start})
-        .group_by(_RUN, use_threads=False)
+        pa.table({"run": run, "start": start})
+        .group_by("run", use_threads=False)
         .aggregate([("start", "min")])
     )
-    row = pc.index_in(run, first[_RUN])
+    row = pc.index_in(run, first["run"])
     return pc.strftime(first["start_min"].take(row), format="%Y-%m-%d")
 
 
