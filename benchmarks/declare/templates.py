@@ -1,0 +1,88 @@
+"""pm4py's templates as rules of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import permutations
+from typing import Any, Final
+
+from trackway_analyzer.rules import (
+    Accompanied,
+    Before,
+    Called,
+    Count,
+    First,
+    Immediately,
+    Never,
+    NotTogether,
+    Responds,
+    Rule,
+    StepRegex,
+    Together,
+)
+
+ALPHABET: Final = ("a", "b", "c", "d", "e")
+Rules = tuple[Rule, ...]
+"""All of them have to hold."""
+
+ONE: Final[dict[str, Callable[[str], Rules]]] = {
+    "existence": lambda a: (Called(a),),
+    "absence": lambda a: (Never(a),),
+    "exactly_one": lambda a: (Count(a, exactly=1),),
+    "init": lambda a: (First(a),),
+}
+
+
+def _but(*names: str) -> str:
+    """Any number of calls of others."""
+    return f"({' | '.join(name for name in ALPHABET if name not in names)})*"
+
+
+def _regex(pattern: str) -> Rules:
+    return (StepRegex(pattern, extra="allow"),)
+
+
+def _alternate_response(a: str, b: str) -> Rules:
+    return _regex(f"{_but(a)} ({a} {_but(a, b)} {b} {_but(a)})*")
+
+
+def _alternate_precedence(a: str, b: str) -> Rules:
+    return _regex(f"({_but(a, b)} {a} {_but(b)} {b})* {_but(b)}")
+
+
+def _chain_precedence(a: str, b: str) -> Rules:
+    others = " | ".join(name for name in ALPHABET if name not in (a, b))
+    return _regex(f"({others} | {a} {b}?)*")
+
+
+TWO: Final[dict[str, Callable[[str, str], Rules]]] = {
+    "responded_existence": lambda a, b: (Accompanied(a, b),),
+    "coexistence": lambda a, b: (Together(a, b),),
+    "noncoexistence": lambda a, b: (NotTogether(a, b),),
+    "response": lambda a, b: (Responds(a, b),),
+    "precedence": lambda a, b: (Before(a, b),),
+    "succession": lambda a, b: (Responds(a, b), Before(a, b)),
+    "chainresponse": lambda a, b: (Immediately(a, b),),
+    "chainprecedence": _chain_precedence,
+    "chainsuccession": lambda a, b: (Immediately(a, b), *_chain_precedence(a, b)),
+    "altresponse": _alternate_response,
+    "altprecedence": _alternate_precedence,
+    "altsuccession": lambda a, b: (*_alternate_response(a, b), *_alternate_precedence(a, b)),
+}
+
+
+def model() -> dict[str, dict[Any, dict[str, int]]]:
+    """All templates over all activities, as pm4py takes them."""
+    none: dict[str, int] = {}
+    return {name: dict.fromkeys(ALPHABET, none) for name in ONE} | {
+        name: dict.fromkeys(permutations(ALPHABET, 2), none) for name in TWO
+    }
+
+
+def rules() -> dict[tuple[str, Any], Rules]:
+    """The same as rules, by template and activities."""
+    return {(name, a): make(a) for name, make in ONE.items() for a in ALPHABET} | {
+        (name, pair): both(*pair)
+        for name, both in TWO.items()
+        for pair in permutations(ALPHABET, 2)
+    }
