@@ -1,8 +1,9 @@
 """One call that makes everything record: arguments, else environment, else defaults.
 
 1. An explicit argument wins over `TRACKWAY_*`, which wins over `OTEL_*`.
-2. Spans go to: what `export` says; else OTLP where `OTEL_EXPORTER_OTLP_*` is set; else Parquet in
-   `./traces`; else, without pyarrow, the console, with the line to type to get Parquet.
+2. Spans go to: what `export` says; else what `OTEL_TRACES_EXPORTER` names; else OTLP where
+   `OTEL_EXPORTER_OTLP_*` is set; else Parquet in `./traces`; else, without pyarrow, the console,
+   with the line to type to get Parquet.
 3. An OpenTelemetry SDK provider that the program has set is joined, never replaced. Where none is
    set, ours becomes the global one. A provider of another make that takes no processors is left
    alone, and ours stays private.
@@ -255,7 +256,9 @@ def _targets(
     return targets
 
 
-def _default_export(found: Environment) -> str:
+def _default_export(found: Environment) -> str | Sequence[str]:
+    if found.exporters is not None:
+        return found.exporters
     if found.has_otlp:
         return "otlp"
     if importlib.util.find_spec("pyarrow") is not None:

@@ -40,6 +40,8 @@ class Environment:
     baggage: bool | None
     tools: str | None
     """The file that declares tools."""
+    exporters: tuple[str, ...] | None
+    """What `OTEL_TRACES_EXPORTER` names: `otlp`, `console`; empty for `none`."""
     has_otlp: bool
     """Whether some `OTEL_EXPORTER_OTLP_*` names a receiver."""
 
@@ -81,6 +83,7 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
         hand_over=switch("TRACKWAY_HAND_OVER"),
         baggage=switch("TRACKWAY_BAGGAGE"),
         tools=read("TRACKWAY_TOOLS", str, "a file"),
+        exporters=read("OTEL_TRACES_EXPORTER", _exporters, "otlp, console or none"),
         has_otlp=any(
             source.get(f"OTEL_EXPORTER_OTLP_{name}ENDPOINT", "").strip() for name in ("", "TRACES_")
         ),
@@ -109,6 +112,13 @@ def _switch(text: str) -> bool:
     if lowered in _YES or lowered in _NO:
         return lowered in _YES
     raise ValueError(text)
+
+
+def _exporters(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip().lower() for name in text.split(","))
+    if not set(names) <= {"otlp", "console", "none"}:
+        raise ValueError(text)
+    return tuple(name for name in names if name != "none")
 
 
 def _content(text: str) -> bool:
