@@ -193,6 +193,25 @@ def test_vercel_calls_and_tools_are_read() -> None:
     assert (agent["input"], agent["output"]) == ("Weather in Paris?", "14C and rainy")
 
 
+def test_the_chunks_of_a_stream_in_adk_are_one_message() -> None:
+    chunks = [("Your refund ", ""), ("is on its way.", "stop"), ("Another.", "stop")]
+    messages = [
+        {
+            "role": "assistant",
+            "parts": [{"type": "text", "content": text}],
+            "finish_reason": reason,
+        }
+        for text, reason in chunks
+    ]
+    found = row(
+        "gcp.vertex.agent",
+        gen_ai__operation__name="generate_content",
+        gen_ai__output__messages=json.dumps(messages),
+    )
+    texts = [part["content"] for m in json.loads(found["output"]) for part in m["parts"]]
+    assert texts == ["Your refund is on its way.", "Another."]
+
+
 def test_numbered_messages_of_old_are_read_in_the_order_of_their_numbers() -> None:
     attributes = {
         "llm.request.type": "chat",
