@@ -5,7 +5,7 @@ The call did not happen if it raised, or if its result says so: a non-empty `err
 (`Failed: card declined`). A `status` of `PENDING`, a bare false, and a result that was not recorded
 or was redacted leave it open. Everything else happened; a list is not looked into.
 A lookup's `status` is that of the thing it found, and false is its answer; only `error` there
-speaks of the call.
+speaks of the call. A tool that cancels, by its name, did so if the thing is cancelled now.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ FAILED: Final = frozenset(
         "expired",
     ]
 )
+CANCELLED: Final = frozenset(["cancelled", "canceled"])
 PENDING: Final = frozenset(["pending", "processing", "queued"])
 
 _ERROR_TEXT: Final = re.compile(
@@ -40,7 +41,14 @@ _ERROR_TEXT: Final = re.compile(
 )
 
 
-def happened(result: JsonValue | NotRecorded, *, raised: bool, lookup: bool = False) -> bool | None:
+def cancels(tool: str | None) -> bool:
+    """Tell whether a tool cancels something, by its name."""
+    return tool is not None and "cancel" in tool.lower()
+
+
+def happened(
+    result: JsonValue | NotRecorded, *, raised: bool, lookup: bool = False, cancels: bool = False
+) -> bool | None:
     """Return whether a call took effect; None where the record leaves it open."""
     if raised:
         return False
@@ -51,6 +59,8 @@ def happened(result: JsonValue | NotRecorded, *, raised: bool, lookup: bool = Fa
             return None
         return not _ERROR_TEXT.match(result)
     if isinstance(result, Mapping):
+        if cancels and refusing(result) == "status" and _status(result) in CANCELLED:
+            return True
         return _says(result, lookup=lookup)
     return None if result is False and not lookup else True
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from trackway.schema import Operation, StepKind
 from trackway_analyzer.batch import RunBatch
-from trackway_analyzer.happened import happened
+from trackway_analyzer.happened import cancels, happened
 from trackway_analyzer.json_text import canonical, parsed, unwrapped
 from trackway_analyzer.model import NOT_RECORDED, Trajectory
 from trackway_analyzer.tables import RUN_SCHEMA, STEP_SCHEMA, table_of
@@ -156,7 +156,7 @@ def _ok(record: Record, result: object, *, raised: bool) -> bool | None:
         return record["ok"]  # type: ignore[no-any-return]
     lookup = record.get("kind") == StepKind.LOOKUP
     value = parsed(result) if isinstance(result, str) else NOT_RECORDED
-    return happened(value, raised=raised, lookup=lookup)
+    return happened(value, raised=raised, lookup=lookup, cancels=cancels(record["tool"]))
 
 
 def _index(step: object) -> int | None:

@@ -74,6 +74,7 @@ class GapName(StrEnum):
     TOOLS_NOT_OBSERVABLE = "tools_not_observable"
     MISSING_STEPS = "missing_steps"
     MISSING_TIMESTAMPS = "missing_timestamps"
+    MISSING_VALUE = "missing_value"
     PARENT_CYCLE = "parent_cycle"
     UNKNOWN_DIALECT = "unknown_dialect"
     TRUNCATED_FILE = "truncated_file"

@@ -10,6 +10,7 @@ import pytest
 from analyzer.span_builder import Recording
 from trackway_analyzer.happened import happened, refusing
 from trackway_analyzer.model import NOT_RECORDED
+from trackway_analyzer.records import trajectory_of
 
 
 @pytest.mark.parametrize(
@@ -42,6 +43,25 @@ from trackway_analyzer.model import NOT_RECORDED
 def test_a_result_says_whether_the_call_took_effect(result: Any, expected: bool | None) -> None:
     assert happened(result, raised=False) is expected
     assert happened(result, raised=True) is False
+
+
+@pytest.mark.parametrize(
+    ("tool", "result", "ok"),
+    [
+        ("cancel_reservation", {"id": 1, "status": "cancelled"}, True),
+        ("Order.Cancel", {"status": "Canceled"}, True),
+        ("cancel_reservation", {"status": "failed"}, False),
+        ("cancel_reservation", {"status": "cancelled", "error": "too late"}, False),
+        ("cancel_reservation", {"status": "cancelled", "ok": False}, False),
+        ("refund", {"status": "cancelled"}, False),
+    ],
+)
+def test_what_a_tool_cancelled_is_cancelled(tool: str, result: Any, ok: bool) -> None:
+    record = Recording()
+    record.tool(tool, {}, result, record.agent("support"))
+    (step,) = record.run().tool_steps
+    assert step.ok is ok
+    assert trajectory_of([{"tool": tool, "result": result}]).tool_steps[0].ok is ok
 
 
 def test_false_is_the_answer_of_a_lookup() -> None:

@@ -1,6 +1,7 @@
 """Log records that carry what a span did not: some instrumentors write messages only there.
 
-1. A record that names a span becomes an event of that span.
+1. A record that names a span becomes an event of that span; if that span only wraps a model call,
+   its only one in the document, of the call.
 2. A record that names only a trace belongs to the trace's model call, if the trace has one model
    call and no more in the document; among several nobody can tell, and it is put aside.
 3. Records stand beside the spans, in the same document or in files of their own; those files are
@@ -55,11 +56,22 @@ class LogRecords:
         """Return the spans of one document, with the records that belong to them as events."""
         if not self._of_span and not self._of_trace:
             return spans
-        if self._of_trace:
-            spans = list(spans)
-            calls = Counter(span.trace_id for span in spans if _is_model_call(span))
-            return [self._with_records(span, calls[span.trace_id] == 1) for span in spans]
-        return (self._with_records(span, False) for span in spans)
+        spans = list(spans)
+        calls = [span for span in spans if _is_model_call(span)]
+        self._hand_down(calls)
+        of_trace = Counter(span.trace_id for span in calls)
+        return [self._with_records(span, of_trace[span.trace_id] == 1) for span in spans]
+
+    def _hand_down(self, calls: list[RawSpan]) -> None:
+        """Give model calls the records that name the span around them."""
+        wrappers = [(call.trace_id, call.parent_span_id) for call in calls]
+        held = {(call.trace_id, call.span_id) for call in calls}
+        around = Counter(wrappers)
+        for call, (trace_id, wrapper) in zip(calls, wrappers, strict=True):
+            place = (trace_id, wrapper or "")
+            if around[trace_id, wrapper] == 1 and place in self._of_span and place not in held:
+                own = self._of_span.setdefault((trace_id, call.span_id), [])
+                own.extend(self._of_span.pop(place))
 
     def _with_records(self, span: RawSpan, only_call: bool) -> RawSpan:
         records = self._of_span.pop((span.trace_id, span.span_id), [])

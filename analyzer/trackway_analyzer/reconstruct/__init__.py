@@ -34,7 +34,8 @@ from trackway_analyzer.reconstruct.columns import NONE, Ints, SpanColumns
 from trackway_analyzer.reconstruct.copies import without_copies
 from trackway_analyzer.reconstruct.drafts import drafts_of
 from trackway_analyzer.reconstruct.entries import entries_of
-from trackway_analyzer.reconstruct.gaps import Evidence, gaps_of
+from trackway_analyzer.reconstruct.gap_rows import Evidence
+from trackway_analyzer.reconstruct.gaps import gaps_of
 from trackway_analyzer.reconstruct.merge import calls_of
 from trackway_analyzer.reconstruct.messages import Messages
 from trackway_analyzer.reconstruct.order import order_of

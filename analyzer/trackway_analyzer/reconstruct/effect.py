@@ -9,10 +9,15 @@ from trackway_analyzer.reconstruct.messages import quickly_parsed
 
 
 def took_effect(
-    result: str | None, kind: str | None, *, raised: bool, declared: bool | None = None
+    result: str | None,
+    kind: str | None,
+    *,
+    raised: bool,
+    declared: bool | None = None,
+    cancels: bool = False,
 ) -> bool | None:
     """Return whether a call took effect; None where the record leaves it open."""
     if declared is not None:
         return declared
     value = NOT_RECORDED if result is None else quickly_parsed(result)
-    return happened(value, raised=raised, lookup=kind == StepKind.LOOKUP)
+    return happened(value, raised=raised, lookup=kind == StepKind.LOOKUP, cancels=cancels)

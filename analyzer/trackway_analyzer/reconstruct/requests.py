@@ -29,6 +29,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trackway_analyzer.happened import cancels
 from trackway_analyzer.reconstruct.causal import causal_order
 from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, TOOL, Ints
 from trackway_analyzer.reconstruct.dialogue import Call, Dialogue, Model
@@ -164,7 +165,9 @@ def _tools(drafts: Drafts, runs: Ints) -> dict[int, list[Tool]]:
                 scope=scope,
                 time=time,
                 nested=below,
-                took_effect=partial(took_effect, result, kind, raised=raised, declared=ok),
+                took_effect=partial(
+                    took_effect, result, kind, raised=raised, declared=ok, cancels=cancels(name)
+                ),
                 complete=arguments is not None and result is not None and not raised,
             )
         )

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from trackway.schema import Operation
 from trackway_analyzer.reconstruct.columns import NEVER, NONE, Ints, Mask, SpanColumns, paired
-from trackway_analyzer.reconstruct.gaps import GapRow
+from trackway_analyzer.reconstruct.gap_rows import GapRow
 from trackway_analyzer.reconstruct.run_spans import RunSpans, attribute_columns
 from trackway_analyzer.spans import NO_TIME
 from trackway_analyzer.tables import RUN_SCHEMA

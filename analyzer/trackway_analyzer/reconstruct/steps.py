@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway.schema import StepKind
+from trackway_analyzer.happened import cancels
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import NotRecorded
 from trackway_analyzer.reconstruct.columns import NEVER, NONE, OPERATIONS, OTHER, TOOL, Ints, Mask
@@ -175,10 +176,14 @@ def _ok(
     texts = [*encoded.dictionary.to_pylist(), None]
     code = encoded.indices.fill_null(len(texts) - 1).to_numpy().astype(np.int64)
     lookup = pc.equal(arrays["kind"], StepKind.LOOKUP.value).fill_null(False)
-    pair = 2 * code + lookup.to_numpy(zero_copy_only=False)
-    distinct, which = np.unique(pair[tool], return_inverse=True)
+    trait = 2 * code + lookup.to_numpy(zero_copy_only=False)
+    trait = 2 * trait + _cancelling(arrays["tool"])
+    distinct, which = np.unique(trait[tool], return_inverse=True)
     kinds = (None, StepKind.LOOKUP.value)
-    says = [took_effect(texts[p >> 1], kinds[p & 1], raised=False) for p in distinct.tolist()]
+    says = [
+        took_effect(texts[t >> 2], kinds[t >> 1 & 1], raised=False, cancels=bool(t & 1))
+        for t in distinct.tolist()
+    ]
     verdict[tool] = np.array([_VERDICT[said] for said in says], dtype=np.int64)[which]
     failed = [e for e, call in entries.call_of.items() if call.answer and call.answer.failed]
     verdict[raised | _flags(entries, failed)[at]] = NO
@@ -189,6 +194,13 @@ def _ok(
     verdict[handed_over] = YES
     verdict[unanswered] = np.where(np.isin(entries.run[at][unanswered], seen), NO, UNKNOWN)
     return pa.array(verdict == YES, mask=verdict == UNKNOWN)
+
+
+def _cancelling(tools: pa.DictionaryArray) -> Mask:
+    """Where a step's tool cancels something."""
+    names = np.array([*map(cancels, tools.dictionary.to_pylist()), False], dtype=bool)
+    flags: Mask = names[tools.indices.fill_null(-1).to_numpy().astype(np.int64)]
+    return flags
 
 
 def _turn(entries: Entries, order: Order) -> pa.Array:

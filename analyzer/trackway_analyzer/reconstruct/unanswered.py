@@ -1,6 +1,7 @@
 """What became of a request that no tool step and no answer tells of?
 
-1. If its arguments are what its agent gave back, it is the agent's structured answer and no call.
+1. If its arguments are what its agent or the root of its trace gave back, it is a structured answer
+   and no call.
 2. If another agent of the run started after it and its name stands in the request's name
    (`transfer_to_billing`), the request was a handover, and that agent took it up.
 3. Else it was never executed.
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -31,7 +32,12 @@ def settled(missing: Missing, drafts: Drafts) -> tuple[Missing, set[int]]:
         return missing, set()
     scopes = sorted({call.asked.scope for _, call in unanswered} - {NONE})
     outputs = dict(zip(scopes, drafts.columns.values("output", scopes), strict=True))
-    kept = [(run, call) for run, call in missing if not _is_structured_answer(call, outputs)]
+    roots = _outputs_of_roots(drafts, [call for _, call in unanswered])
+    kept = [
+        (run, call)
+        for run, call in missing
+        if not _is_structured_answer(call, [outputs.get(call.asked.scope), *roots(call)])
+    ]
     agents = _agents(drafts, sorted({run for run, _ in unanswered}))
     taken_up = {
         place
@@ -41,13 +47,30 @@ def settled(missing: Missing, drafts: Drafts) -> tuple[Missing, set[int]]:
     return kept, taken_up
 
 
-def _is_structured_answer(call: Call, outputs: Mapping[int, str | None]) -> bool:
-    output = outputs.get(call.asked.scope)
+def _outputs_of_roots(
+    drafts: Drafts, calls: Sequence[Call]
+) -> Callable[[Call], Sequence[str | None]]:
+    """Return what gives the outputs of the roots of a call's trace: chains are no agents."""
+    columns = drafts.columns
+    traces = np.unique(columns.trace[drafts.row[[call.asked.entry for call in calls]]])
+    root = ~columns.recorded("parent_span_id") & columns.recorded("output")
+    rows = np.flatnonzero(root & np.isin(columns.trace, traces))
+    found: dict[int, list[str | None]] = defaultdict(list)
+    outputs = columns.values("output", rows)
+    for trace, output in zip(columns.trace[rows].tolist(), outputs, strict=True):
+        found[trace].append(output)
+    return lambda call: found.get(int(columns.trace[drafts.row[call.asked.entry]]), ())
+
+
+def _is_structured_answer(call: Call, outputs: Iterable[str | None]) -> bool:
     arguments = call.request.arguments
-    if call.answer is not None or output is None or not isinstance(arguments, dict):
+    if call.answer is not None or not isinstance(arguments, dict):
         return False
-    given = quickly_parsed(output)
-    return given == arguments or (len(arguments) == 1 and [given] == list(arguments.values()))
+    given = [quickly_parsed(output) for output in outputs if output is not None]
+    return any(
+        each == arguments or (len(arguments) == 1 and [each] == list(arguments.values()))
+        for each in given
+    )
 
 
 def _agents(drafts: Drafts, runs: Sequence[int]) -> dict[int, list[tuple[int, int, str]]]:

@@ -293,6 +293,38 @@ def test_records_without_a_span_id_belong_to_the_only_model_call(tmp_path: Path)
     assert not lost
 
 
+def test_records_that_name_the_span_around_the_only_model_call_are_the_calls(
+    tmp_path: Path,
+) -> None:
+    chain = "a" * 16
+    records = [{**item, "spanId": chain} for item in (ASKED, SAID)]
+    wrapper = span(spanId=chain, attributes={"gen_ai.operation.name": "chain"})
+    inner = span(attributes=CHAT) | {"parentSpanId": chain}
+    (tmp_path / "a.json").write_bytes(orjson.dumps(document(inner, wrapper) | logs(*records)))
+    rows, lost = outcome(tmp_path)
+    assert [(row["input"], row["output"]) for row in rows if row["operation"] == "llm"] == [READ]
+    assert not lost
+
+
+def test_records_of_a_span_around_several_model_calls_stay_there(tmp_path: Path) -> None:
+    chain = "a" * 16
+    records = [{**item, "spanId": chain} for item in (ASKED, SAID)]
+    wrapper = span(spanId=chain, attributes={"gen_ai.operation.name": "chain"})
+    inner = [span(spanId=letter * 16, attributes=CHAT) | {"parentSpanId": chain} for letter in "bc"]
+    (tmp_path / "a.json").write_bytes(orjson.dumps(document(*inner, wrapper) | logs(*records)))
+    rows, lost = outcome(tmp_path)
+    assert {row["input"] for row in rows if row["operation"] == "llm"} == {None}
+    assert [len(row["events"] or ()) for row in rows] == [0, 0, 2]
+    assert not lost
+
+
+def test_events_that_name_a_role_and_nothing_else_are_no_messages(tmp_path: Path) -> None:
+    bare = {key: value for key, value in ASKED.items() if key != "body"}
+    (tmp_path / "a.json").write_bytes(orjson.dumps(document(span(attributes=CHAT)) | logs(bare)))
+    (row,), _ = outcome(tmp_path)
+    assert row["input"] is None
+
+
 def test_records_that_may_belong_to_several_calls_are_put_aside(tmp_path: Path) -> None:
     records = [{**item, "spanId": ""} for item in (ASKED, SAID)]
     found = document(span(attributes=CHAT), span(spanId="a" * 16, attributes=CHAT)) | logs(*records)

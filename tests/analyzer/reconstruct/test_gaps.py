@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from analyzer.span_builder import Recording, call, gaps, outline
+from analyzer.span_builder import Recording, asked, call, gaps, outline, user
+from trackway_analyzer.spans import NO_TIME
 
 RUN_SPAN = {"trackway.schema.version": "1"}
 """What our SDK writes on a run span and on no other."""
@@ -106,9 +107,64 @@ def test_content_off_here_and_there_is_a_gap_of_the_step():
     record = Recording()
     record.tool("a", {}, "done")
     record.tool("b")
-    record.tool("c", {"id": 7})
+    record.tool("c", {"id": 7}, "done")
     (gap,) = record.run().gaps
     assert (gap.name, gap.position, gap.count) == ("content_off", 1, 1)
+
+
+def test_half_of_a_call_is_a_gap_of_the_step_that_says_which():
+    record = Recording()
+    record.tool("a", {}, "done")
+    record.span("tool", tool="b", result='"done"')
+    record.tool("c", {"id": 7})
+    found = [(gap.name, gap.position, gap.detail) for gap in record.run().gaps]
+    assert found == [("missing_value", 1, "arguments"), ("missing_value", 2, "result")]
+
+
+def test_half_of_every_call_is_one_gap_of_the_run():
+    record = Recording()
+    record.tool("a", {"id": 1})
+    record.tool("b", {"id": 2})
+    (gap,) = record.run().gaps
+    assert (gap.name, gap.position, gap.count, gap.detail) == ("missing_value", None, 2, "result")
+
+
+def test_a_call_that_failed_or_never_ran_needs_no_result():
+    record = Recording()
+    agent = record.agent("support")
+    calls = call("a", {}, "c1"), call("b", {}, "c2")
+    record.model(agent, told=[user("go")], asks=calls)
+    record.tool("a", {}, inside=agent, call_id="c1", raises="TimeoutError")
+    record.model(agent, told=[user("go"), asked(*calls)], says="It failed.")
+    run = record.run()
+    assert len(run.steps) == 4
+    assert gaps(run) == {}
+
+
+def test_times_that_were_not_recorded_are_a_gap_and_no_skew():
+    record = Recording()
+    agent = record.agent("support")
+    for step in (1, 2):
+        record.tool("a", {"id": step}, "done", agent, step_index=step)
+    record.rows[1]["start"] = record.rows[2]["start"] = NO_TIME
+    record.rows[2]["end"] = NO_TIME
+    run = record.run()
+    assert [(gap.name, gap.count, gap.detail) for gap in run.gaps] == [
+        ("missing_timestamps", 2, "start and end")
+    ]
+    assert [(step.start, step.end is None) for step in run.steps] == [(None, False), (None, True)]
+    assert [step.arguments for step in run.steps] == [{"id": 1}, {"id": 2}]
+
+
+def test_a_run_without_any_time_has_none():
+    record = Recording()
+    record.tool("b", {}, "done", step_index=2)
+    record.tool("a", {}, "done", step_index=1)
+    for row in record.rows:
+        row["start"] = row["end"] = NO_TIME
+    run = record.run()
+    assert run.tools == ["a", "b"]
+    assert [run.run[name] for name in ("start", "end", "duration_s")] == [None, None, None]
 
 
 def test_model_calls_without_messages_have_their_content_off():

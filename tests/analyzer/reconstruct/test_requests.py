@@ -335,6 +335,20 @@ def test_a_structured_answer_is_no_call_that_was_never_executed():
     assert outline(record.run()) == ["llm"]
 
 
+def test_a_chain_that_gives_back_what_was_asked_for_gives_a_structured_answer():
+    record = Recording()
+    chain = record.span("other", output='{"city":"Paris"}')
+    record.model(chain, told=[user("go")], asks=[call("City", {"city": "Paris"})])
+    assert outline(record.run()) == ["llm"]
+
+
+def test_a_call_whose_arguments_nobody_gave_back_stays_a_call():
+    record = Recording()
+    chain = record.span("other", output='{"city":"Rome"}')
+    record.model(chain, told=[user("go")], asks=[call("City", {"city": "Paris"})])
+    assert outline(record.run()) == ["llm", "City-"]
+
+
 def test_two_agents_with_one_request_do_not_share_a_lost_turn():
     record = Recording()
     boss = record.agent("boss")

@@ -1,0 +1,77 @@
+"""Which values do the steps of a run lack? Rules 7, 9, 10, 11 and, for steps, 6 of `gaps`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trackway.schema import GapName, Operation
+from trackway_analyzer.reconstruct.columns import Mask
+from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap, of_steps, places
+from trackway_analyzer.reconstruct.messages import quickly_parsed
+from trackway_analyzer.spans import NO_TIME
+
+
+def gaps_of_values(evidence: Evidence) -> Found:
+    """Values that steps lack."""
+    steps = evidence.steps
+    operation = steps.column("operation").combine_chunks()
+    is_tool = pc.equal(operation, Operation.TOOL.value).to_numpy(zero_copy_only=False)
+    is_model = pc.equal(operation, Operation.LLM.value).to_numpy(zero_copy_only=False)
+    spanned = ~steps.column("synthesised").to_numpy()
+    bare = {
+        name: steps.column(name).combine_chunks().is_null().to_numpy(zero_copy_only=False)
+        for name in ("arguments", "result", "input", "output", "end")
+    }
+    off = (is_tool & bare["arguments"] & bare["result"], is_model & bare["input"] & bare["output"])
+    for kind, silent, word in ((is_tool, off[0], "tool calls"), (is_model, off[1], "model calls")):
+        yield from of_steps(evidence, GapName.CONTENT_OFF, silent, of=kind, detail=word)
+    unfinished = spanned & bare["end"] & ~_end_unknown(evidence)
+    executed = spanned & is_tool & ~unfinished
+    for name in ("arguments", "result"):
+        lacking = executed & bare[name] & ~off[0]
+        if name == "result":
+            lacking &= ~_failed(steps)
+        yield from of_steps(evidence, GapName.MISSING_VALUE, lacking, of=executed, detail=name)
+    yield from of_steps(evidence, GapName.UNFINISHED_SPAN, unfinished)
+    yield from of_steps(evidence, GapName.UNPARSABLE_ARGUMENTS, _unparsable(steps, is_tool))
+    truncated = steps.column("truncated").combine_chunks()
+    lengths = pc.list_value_length(truncated).fill_null(0).to_numpy(zero_copy_only=False)
+    rows = np.flatnonzero(lengths)
+    for (run, position), fields in zip(
+        places(steps, rows), truncated.take(pa.array(rows)).to_pylist(), strict=True
+    ):
+        detail = ", ".join(sorted(fields))
+        yield run, gap(GapName.TRUNCATED_VALUE, len(fields), position, detail)
+
+
+def _failed(steps: pa.Table) -> Mask:
+    errors = (steps.column(name).combine_chunks() for name in ("error_type", "error_message"))
+    masks = [error.is_valid().to_numpy(zero_copy_only=False) for error in errors]
+    failed: Mask = masks[0] | masks[1]
+    return failed
+
+
+def _end_unknown(evidence: Evidence) -> Mask:
+    """Steps that ended at a time which the source does not hold."""
+    columns, steps = evidence.columns, evidence.steps
+    rows = np.flatnonzero((columns.end == NO_TIME) & columns.is_step)
+    if not len(rows):
+        return np.zeros(len(steps), dtype=bool)
+    ended = set(zip(evidence.run[rows].tolist(), columns.values("span_id", rows), strict=True))
+    names = ("run", "span_id")
+    own = zip(*(steps.column(name).to_pylist() for name in names), strict=True)
+    return np.fromiter((place in ended for place in own), dtype=bool, count=len(steps))
+
+
+def _unparsable(steps: pa.Table, is_tool: Mask) -> Mask:
+    """Arguments that open like an object or a list and are none."""
+    texts = steps.column("arguments").combine_chunks()
+    doubtful = pc.match_substring_regex(texts, r'^\s*(?:[{\[]|"\s*[{\[])').fill_null(False)
+    rows = np.flatnonzero(doubtful.to_numpy(zero_copy_only=False) & is_tool)
+    flags = np.zeros(len(steps), dtype=bool)
+    flags[rows] = [
+        isinstance(quickly_parsed(text), str) for text in texts.take(pa.array(rows)).to_pylist()
+    ]
+    return flags
