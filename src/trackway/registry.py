@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Final, TypeVar, cast
@@ -24,7 +25,8 @@ from trackway.lifecycle import is_recorded, wrap
 from trackway.messages import get
 from trackway.plans import ToolPlan
 from trackway.run import current_place
-from trackway.schema import StepKind
+from trackway.schema import StepKind, Trackway
+from trackway.spans import Live
 
 Registry = TypeVar("Registry")
 _MOST_PLANS: Final = 1024
@@ -167,7 +169,7 @@ class McpPlan(ToolPlan):
     """A call of a tool over the Model Context Protocol; one that a layer above records is left."""
 
     def __init__(self, name: str, kind: StepKind | None = None) -> None:
-        super().__init__(name, _mcp_arguments, kind=kind, success=_mcp_success)
+        super().__init__(name, _mcp_arguments, kind=kind)
 
     def open(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Opened | None:
         """Start the span, unless the same call has one: a session wrapped by hand in a client."""
@@ -175,6 +177,14 @@ class McpPlan(ToolPlan):
         if isinstance(above, McpPlan) and above.name == self.name:
             return None
         return super().open(args, kwargs)
+
+    def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
+        """Return what the tool answered, out of the protocol's envelope, and its word for it."""
+        attributes = super().result_attributes(live, _mcp_answer(result))
+        attributes[Trackway.STEP_OK] = ok = not _mcp_field(result, "is_error", "isError")
+        if not ok:
+            self.failed(live)
+        return attributes
 
 
 def _mcp_arguments(
@@ -186,7 +196,26 @@ def _mcp_arguments(
     return dict(arguments or {})
 
 
-def _mcp_success(result: Any) -> bool:
-    """The protocol's own word: `isError`, which the SDK since its version 2 spells `is_error`."""
-    name = "is_error" if hasattr(result, "is_error") else "isError"
-    return not getattr(result, name)
+def _mcp_answer(result: Any) -> Any:
+    """The structured content, else the only text (servers send values as JSON), else all blocks."""
+    structured = _mcp_field(result, "structured_content", "structuredContent")
+    if structured is not None:
+        return structured
+    content = getattr(result, "content", result)
+    if isinstance(content, list) and len(content) == 1:
+        return _decoded(getattr(content[0], "text", content))
+    return content
+
+
+def _decoded(text: Any) -> Any:
+    if isinstance(text, str) and text[:1] in ("{", "["):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _mcp_field(result: Any, *spellings: str) -> Any:
+    """A field of a result; the protocol's camel case became snake case in the SDK's version 2."""
+    return next((getattr(result, name) for name in spellings if hasattr(result, name)), None)

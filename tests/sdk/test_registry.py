@@ -152,7 +152,8 @@ def check_session(recorded: Any, target: Any) -> None:
     ]
     good, bad = (span.attributes for span in ours)
     assert recorded.value(ours[0], GenAI.TOOL_CALL_ARGUMENTS) == {"order_id": "A9128"}
-    assert "84.0" in good[GenAI.TOOL_CALL_RESULT]
+    assert recorded.value(ours[0], GenAI.TOOL_CALL_RESULT) == {"id": "A9128", "total": 84.0}
+    assert "lookup_order" in recorded.value(ours[1], GenAI.TOOL_CALL_RESULT)
     assert (good[Trackway.STEP_OK], bad[Trackway.STEP_OK]) == (True, False)
     assert good[Trackway.STEP_KIND] == "lookup"
     indices = [span.attributes.get(Trackway.STEP_INDEX) for span in recorded.all]
