@@ -27,6 +27,7 @@ _FINISH: Final = {
     "max_output_tokens": "length",
     "refusal": "content_filter",
 }
+_MOST_ANSWERS: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def _whole(result: Any) -> dict[str, Any]:
 def _chat(result: Any) -> Completion:
     answers: list[Message] = []
     reasons: list[str] = []
-    for choice in get(result, "choices"):
+    for choice in get(result, "choices")[:_MOST_ANSWERS]:
         reason = _finish(get(choice, "finish_reason"))
         said = get(choice, "message")
         if said is None:
@@ -81,13 +82,13 @@ def _chat(result: Any) -> Completion:
 
 def _response(result: Any) -> Completion:
     found: list[dict[str, Any]] = []
-    for item in get(result, "output"):
+    for item in get(result, "output")[:_MOST_ANSWERS]:
         if get(item, "type") == "message":
             found.extend(parts(get(item, "content")))
         else:
             found.append(part(item))
     status = get(get(result, "incomplete_details"), "reason") or get(result, "status")
-    reason = "tool_call" if any(p.get("type") == "tool_call" for p in found) else _finish(status)
+    reason = "tool_call" if any(get(p, "type") == "tool_call" for p in found) else _finish(status)
     answer = {"role": "assistant", "parts": found, "finish_reason": reason}
     return Completion([answer], _described(result, [reason] if reason else []))
 

@@ -19,7 +19,7 @@ from trackway.binding import Binder
 from trackway.capture import Captured
 from trackway.completions import completion, provider_of
 from trackway.deltas import CompletionCollector
-from trackway.messages import get, messages, parts, tool_definition
+from trackway.messages import each, get, messages, parts, tool_definition
 from trackway.plans import Request, StepPlan, changed
 from trackway.recording import Recorder, put
 from trackway.schema import GenAI, Trackway
@@ -124,7 +124,7 @@ def _put_tools(
 ) -> None:
     tools = arguments.get("tools")
     if isinstance(tools, (list, tuple)) and tools:
-        captured = recorder.capture.value([tool_definition(tool) for tool in tools])
+        captured = recorder.capture.value(each(tool_definition, tools))
         put(attributes, GenAI.TOOL_DEFINITIONS, "tool_definitions", captured)
         attributes[Trackway.TOOLS_DIGEST] = _digest(captured)
 

@@ -13,9 +13,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
+from trackway.capture.parts import Missing
+
+_MOST_ITEMS: Final = 2_000
+"""Messages, or parts of one, that are read."""
 Part = dict[str, Any]
 Message = dict[str, Any]
 
@@ -27,12 +31,19 @@ def get(holder: Any, name: str, default: Any = None) -> Any:
     return getattr(holder, name, default)
 
 
+def each(convert: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    """Return each item converted; of very many the first ones, and how many were left out."""
+    converted = [convert(item) for item in items[:_MOST_ITEMS]]
+    left_out = len(items) - len(converted)
+    return [*converted, Missing(left_out)] if left_out > 0 else converted
+
+
 def messages(value: Any) -> list[Message]:
     """Return the conversation: a text is one user message, a list is read item by item."""
     if isinstance(value, str):
         return [{"role": "user", "parts": [text_part(value)]}]
     if isinstance(value, (list, tuple)):
-        return [message(item) for item in value]
+        return each(message, value)
     return [message(value)]
 
 
@@ -60,7 +71,7 @@ def parts(content: Any) -> list[Part]:
     if isinstance(content, str):
         return [text_part(content)]
     if isinstance(content, (list, tuple)):
-        return [part(block) for block in content]
+        return each(part, content)
     return [part(content)]
 
 

@@ -22,7 +22,7 @@ from trackway.binding import Binder, compile_binder
 from trackway.capture import Capture, Limits
 from trackway.decorators import Decorator, checked_kind, decorate, function_name
 from trackway.driving import Opened
-from trackway.spans import type_name
+from trackway.failures import type_name
 from trackway.streams import Collector
 
 Record = dict[str, Any]

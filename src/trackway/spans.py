@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
@@ -21,6 +20,7 @@ from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, set_sp
 
 from trackway.capture import record_capture_error
 from trackway.driving import Opened
+from trackway.failures import told
 from trackway.recording import Recorder, active
 from trackway.run import FIRST, PLACE, Attempt, Run, foreign_place, is_over
 from trackway.schema import GenAI, Trackway
@@ -179,19 +179,11 @@ class Live:
         self.plan.failed(self)
         if not self.span.is_recording():
             return
-        text = self.recorder.capture.text
-        kind = type_name(error)
+        event = told(error, self.recorder.capture)
+        kind = event["exception.type"]
         self.span.set_attributes({GenAI.ERROR_TYPE: kind, **self.plan.error_attributes(self)})
-        told = {"exception.type": kind}
-        message = None
-        if self.recorder.capture.content:
-            told["exception.message"] = message = text(_message(error))
-            stack = traceback.format_exception(error)
-        else:  # lines of code, without the messages in which values stand
-            stack = traceback.format_tb(error.__traceback__)
-        told["exception.stacktrace"] = text("".join(stack))
-        self.span.add_event("exception", told)
-        self.span.set_status(Status(StatusCode.ERROR, message))
+        self.span.add_event("exception", event)
+        self.span.set_status(Status(StatusCode.ERROR, event.get("exception.message")))
 
     def _end(self) -> None:
         run = self.run
@@ -264,20 +256,3 @@ class Plan:
     def collector(self) -> Collector:
         """Return what puts a streamed result together."""
         return Collector()
-
-
-def type_name(error: BaseException) -> str:
-    """Return the exception's name as `error.type` wants it: qualified unless built in."""
-    kind = type(error)
-    return (
-        kind.__qualname__
-        if kind.__module__ == "builtins"
-        else f"{kind.__module__}.{kind.__qualname__}"
-    )
-
-
-def _message(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001 - a user's __str__
-        return f"<{type(error).__name__} without a printable message>"

@@ -15,9 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from operator import itemgetter
 from typing import Final
 
+from trackway.capture.search import LOOK, Work
 from trackway.capture.secret_names import DeniedNames
 from trackway.schema import redaction_marker
 
@@ -43,13 +43,22 @@ _value: Final = re.compile(
     re.MULTILINE,
 ).match
 _rest_of_line: Final = re.compile(
-    _SET_TO + r"(?P<bare>(?!\[redacted:)[^\s\"'\\][^\r\n\"'\\]*))", re.MULTILINE
+    _SET_TO + r"(?P<bare>(?!\[redacted:|[A-Za-z_][A-Za-z_.]{0,200}[(\[])[^\s\"'\\][^\r\n\"'\\]*))",
+    re.MULTILINE,
 ).match
 # Backslashes double in JSON, and the quote gets one of its own.
 _SEPARATOR: Final = _NAME_END % 7 + "[:=]"
 _separates: Final = re.compile(_SEPARATOR).match
 _NAME_CHARACTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _LONGEST_NAME: Final = 64
+_STRETCH: Final = 4096
+"""Characters in which names are looked for before any is looked at."""
+_NAME: Final = 12
+"""What it costs to find a name, in characters of plain search."""
+_ASSIGNED: Final = 24
+"""What it costs besides where something is set to it, """
+_HARMLESS: Final = 32
+"""and where that is denied nothing."""
 _CALL: Final = re.compile(r"[A-Za-z_][A-Za-z_.]{0,200}[(\[]")
 _SHORTEST: Final = 4
 _NO_SECRETS: Final = frozenset(("none", "null", "true", "false", "undefined"))
@@ -65,18 +74,30 @@ class Assignments:
         self.screen: Final = f"(?i:{'|'.join(map(re.escape, self._ends))}){_SEPARATOR}"
         """A regular expression without look-around that every assignment matches."""
 
-    def may_stand_in(self, text: str) -> bool:
-        """Whether a text, or a string in a JSON text, may hold an assignment."""
-        return any(_separates(text, end) for _, end in self._names_in(text))
+    def may_stand_in(self, text: str, look: Work) -> bool:
+        """Whether a text, or a string in a JSON text, may hold an assignment; paid from `look`."""
+        lower = _ascii(text).lower()
+        for name in self._ends:
+            end = lower.find(name)
+            while end >= 0:
+                end += len(name)
+                if not look.spend(_NAME) or _separates(lower, end):
+                    return True
+                end = lower.find(name, end)
+        return False
 
-    def without(self, text: str) -> str:
+    def without(self, text: str, work: Work) -> str:
         """Return the text with each secret replaced by the marker."""
-        done = 0
+        done = no_cookie_before = 0
         pieces: list[str] = []
-        for name, end in sorted(self._names_in(text), key=itemgetter(1)):
-            if end < done or not self._is_denied(text, end):
+        for end, name in self._assigned_in(text, work):
+            if end < done or (end < no_cookie_before and name == "cookie"):
                 continue
-            match = (_rest_of_line if name in _HEADERS else _value)(text, end)
+            denied = self._is_denied(text, end)
+            if not name or not work.spend(LOOK if denied else _HARMLESS):
+                text = text[:end]
+                break
+            match = (_rest_of_line if name in _HEADERS else _value)(text, end) if denied else None
             if match is None:
                 continue
             group = "bare" if match["quoted"] is None else "quoted"
@@ -84,19 +105,33 @@ class Assignments:
                 start, stop = match.span(group)
                 pieces += (text[done:start], MARKER)
                 done = stop
+            elif name == "cookie":  # it has no `=`, and neither has the rest of its line
+                no_cookie_before = match.end()
         return "".join((*pieces, text[done:])) if pieces else text
 
-    def _names_in(self, text: str) -> Iterator[tuple[str, int]]:
-        """Yield each name that may be followed by a secret, and where it ends."""
-        if not text.isascii():  # a character must stay a character
-            text = text.encode("ascii", "replace").decode()
-        lower = text.lower()
-        for name in self._ends:
-            end = lower.find(name)
-            while end >= 0:
-                end += len(name)
-                yield name, end
-                end = lower.find(name, end)
+    def _assigned_in(self, text: str, work: Work) -> Iterator[tuple[int, str]]:
+        """Yield where each name ends that a separator follows, and the name, in order.
+
+        Where the work is spent the last name is empty: from there on nothing was looked at.
+        """
+        lower = _ascii(text).lower()
+        names = [name for name in self._ends if name in lower]
+        for start in range(0, len(lower) if names else 0, _STRETCH):
+            found: list[tuple[int, str]] = []
+            looks = 0
+            for name in names:
+                length = len(name)
+                stop = start + _STRETCH + length - 1
+                end = lower.find(name, start, stop) + length
+                while end >= length:
+                    looks += 1
+                    if _separates(lower, end):
+                        found.append((end, name))
+                    end = lower.find(name, end, stop) + length
+            if looks and not work.spend(_NAME * looks + _ASSIGNED * len(found)):
+                yield start, ""
+                return
+            yield from sorted(found)
 
     def _is_denied(self, text: str, end: int) -> bool:
         """Whether the name that ends here is denied, alone or with the word before it."""
@@ -107,6 +142,11 @@ class Assignments:
             return True  # behind a backslash the first letter may be that of an escape
         word = rest[:-1]
         return rest.endswith(" ") and self._denies(before[len(word.rstrip(_NAME_CHARACTERS)) :])
+
+
+def _ascii(text: str) -> str:
+    """Return the text with a stand-in for each other character, so that places stay places."""
+    return text if text.isascii() else text.encode("ascii", "replace").decode()
 
 
 def _is_secret(match: re.Match[str], group: str, name: str) -> bool:

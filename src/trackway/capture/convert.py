@@ -33,7 +33,17 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from trackway.capture.libraries import HEAD_ELEMENTS, of_library
-from trackway.capture.parts import Again, Blob, Elements, Inner, Members, Opaque, Parts
+from trackway.capture.parts import (
+    Again,
+    Blob,
+    Digest,
+    Elements,
+    Inner,
+    Members,
+    Missing,
+    Opaque,
+    Parts,
+)
 from trackway.capture.storage import (
     class_attribute,
     field_of,
@@ -48,6 +58,9 @@ _SECRET_TYPES: Final = frozenset(
     f"pydantic.types.{name}" for name in ("Secret", "SecretStr", "SecretBytes", "_SecretBase")
 )
 _LAST: Final = slice(-4, None)
+_LARGEST_DECIMAL: Final = 256
+_LONGEST_FRACTION: Final = 256
+_LONGEST_NUMBER: Final = 64
 _EXACT: Final = 2.0**53
 """Below it, whole floats and integers are the same numbers."""
 
@@ -111,8 +124,11 @@ def _datetime(value: Any) -> Parts:
 
 def _decimal(value: Any) -> Parts:
     # Rules compare amounts: as a text, an amount is neither less nor more than a number.
+    size = decimal.Decimal.__sizeof__(value)
+    if size > _LARGEST_DECIMAL:
+        return Opaque(f"<decimal.Decimal of {size} bytes>")
     text = decimal.Decimal.__str__(value)
-    if not decimal.Decimal.is_finite(value):
+    if len(text) > _LONGEST_NUMBER or not decimal.Decimal.is_finite(value):
         return text
     number = float(text)
     same = decimal.Decimal.__eq__(decimal.Decimal(repr(number)), value)
@@ -120,6 +136,13 @@ def _decimal(value: Any) -> Parts:
         return text
     whole = "." not in text and abs(number) < _EXACT
     return int(number) if whole else number
+
+
+def _fraction(value: Any) -> Parts:
+    bits = max(field_of(value, name).bit_length() for name in ("_numerator", "_denominator"))
+    if bits > _LONGEST_FRACTION:
+        return Opaque(f"<fractions.Fraction of {bits} bits>")
+    return fractions.Fraction.__str__(value)
 
 
 def _bytes(value: Any) -> Parts:
@@ -184,7 +207,7 @@ _READERS: Final[dict[type, Callable[[Any], Parts]]] = {
     datetime.timedelta: datetime.timedelta.total_seconds,
     uuid.UUID: uuid.UUID.__str__,
     decimal.Decimal: _decimal,
-    fractions.Fraction: fractions.Fraction.__str__,
+    fractions.Fraction: _fraction,
     complex: complex.__repr__,
     pathlib.PurePath: pathlib.PurePath.__str__,
     ipaddress.IPv4Address: ipaddress.IPv4Address.__str__,
@@ -197,5 +220,7 @@ _READERS: Final[dict[type, Callable[[Any], Parts]]] = {
     ),
     type: lambda value: Opaque(f"<class {type_name(value)}>"),
     types.FunctionType: _named,
+    Digest: lambda value: value,
+    Missing: lambda value: value,
 }
 _BY_TYPE: Final = {id(kind): reader for kind, reader in _READERS.items()}

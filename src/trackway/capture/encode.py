@@ -8,10 +8,11 @@
 3. A container inside itself is `"…[circular]"`; one below `Limits.depth` is
    `"…[truncated: too deep]"`; a value that cannot be read is `"[capture failed]"`.
 4. The budget is `Limits.hash_bytes`: a string costs its characters, and each member of a container
-   64 (numbers), 384 (strings) or 512, a key 128: about what it takes to look at one. Members of an
-   object share what is left, so that a huge one does not push out its neighbours; lists are cut
-   from the end; a string that does not fit keeps its beginning. Markers name what was left out
-   (`limits.py`).
+   128 (integers), 320 (floats), 384 (strings) or 512, a key 192 and
+   four times its length: about what it takes to look at one.
+   Members of an object share what is left, so that a huge one does not push out its neighbours;
+   lists are cut from the end; a string that does not fit keeps its beginning. Markers name what
+   was left out (`limits.py`).
 5. A denied key costs its value (`redact.py`). Strings, numbers and bytes: `leaves.py`.
 """
 
@@ -27,7 +28,7 @@ from trackway.capture.convert import parts_of
 from trackway.capture.errors import record_capture_error
 from trackway.capture.leaves import TAIL, TAILS_KEPT, Leaves
 from trackway.capture.limits import ELLIPSIS, Limits, items_marker, keys_marker
-from trackway.capture.parts import Blob, Elements, Inner, Members, Opaque, Parts
+from trackway.capture.parts import Blob, Digest, Elements, Inner, Members, Missing, Opaque, Parts
 from trackway.capture.redact import KEY_NAME_MARKER, Redactor
 from trackway.capture.text import Json, json_text
 
@@ -37,7 +38,9 @@ FAILED_MARKER: Final = "[capture failed]"
 
 _OTHER_COST: Final = 512
 _STRING_COST: Final = 384
-_KEY_COST: Final = 128
+_FLOAT_COST: Final = 320
+_INTEGER_COST: Final = 128
+_KEY_COST: Final = 192
 _CHEAPEST: Final = 64
 _SNAPSHOT_TRIES: Final = 3
 
@@ -97,6 +100,11 @@ class _Walk(Leaves):
             return self.opaque(parts)
         if isinstance(parts, Blob):
             return self.blob(parts)
+        if isinstance(parts, Digest):
+            return self.digest(parts)
+        if isinstance(parts, Missing):
+            self.cut = True
+            return items_marker(parts.count)
         if not isinstance(parts, Members | Elements | Inner):
             return self.value(parts, depth)
         if id(value) in self.inside:
@@ -116,6 +124,7 @@ class _Walk(Leaves):
             self.inside.discard(id(value))
 
     def members(self, parts: Members, depth: int) -> Json:
+        self.room -= parts.cost
         entries = self.affordable(parts.pairs)
         if any(type(key) is not str for key, _ in entries):
             entries.sort(key=lambda entry: type(entry[0]) is not str)
@@ -124,11 +133,12 @@ class _Walk(Leaves):
         large: list[tuple[str, Any]] = []
         for key, member in entries:
             plain = key if type(key) is str else self.value(key, depth + 1)
-            name = base = self.key(plain if isinstance(plain, str) else json_text(plain))
+            whole = plain if isinstance(plain, str) else json_text(plain)
+            name = base = self.key(whole)
             while name in result:
                 taken[base] = taken.get(base, 1) + 1
                 name = f"{base} ({taken[base]})"
-            if self.denied(name, member):
+            if self.denied(whole, member):
                 result[name] = KEY_NAME_MARKER
             elif _is_scalar(type(member)):
                 result[name] = self.value(member, depth + 1)
@@ -153,8 +163,10 @@ class _Walk(Leaves):
         """Return the members that the budget allows, paid for."""
         entries = snapshot(pairs, max(0, self.room) // _CHEAPEST)
         room = self.room
-        for place, (_, member) in enumerate(entries):
-            cost = _KEY_COST + _cost(type(member))
+        for place, (key, member) in enumerate(entries):
+            cost = _KEY_COST + _cost_of(id(type(member)), _OTHER_COST)
+            if type(key) is str:
+                cost += min(4 * len(key), 2 * _OTHER_COST)
             if cost > room:
                 del entries[place:]
                 break
@@ -165,7 +177,7 @@ class _Walk(Leaves):
     def elements(self, parts: Elements, depth: int) -> Json:
         result: list[Json] = []
         for item in snapshot(parts.items, max(0, self.room) // _CHEAPEST):
-            cost = _cost(type(item))
+            cost = _cost_of(id(type(item)), _OTHER_COST)
             if cost > self.room:
                 break
             self.room -= cost
@@ -200,14 +212,18 @@ class _Walk(Leaves):
 
 
 def _is_scalar(kind: type) -> bool:
-    # By identity: a set of types would call the hash and the comparison of a metaclass.
     return kind is str or kind is int or kind is float or kind is bool or kind is NoneType
 
 
-def _cost(kind: type) -> int:
-    if kind is str:
-        return _STRING_COST
-    return _CHEAPEST if _is_scalar(kind) else _OTHER_COST
+# By id: a table of types would call the hash and the comparison of a metaclass.
+_COSTS: Final = {
+    id(str): _STRING_COST,
+    id(float): _FLOAT_COST,
+    id(int): _INTEGER_COST,
+    id(bool): _CHEAPEST,
+    id(NoneType): _CHEAPEST,
+}
+_cost_of: Final = _COSTS.get
 
 
 def snapshot(items: Iterable[Any], most: int) -> list[Any]:

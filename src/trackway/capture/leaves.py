@@ -2,8 +2,10 @@
 
 1. A string is redacted before it is cut. Where only its beginning was searched, the last 1,024
    characters of that are dropped: half a secret there would not be recognised.
-2. Strings that a quick look clears, up to 128 K characters each, are taken whole; of others 128 K
-   characters in all are searched, each string counting 320 besides.
+2. Strings that a quick look clears, up to 128 K characters each, are taken whole; of others twice
+   what may be recorded is searched in all, each string counting 320 besides, and each place that
+   may be a secret 96. Where that is spent, a string ends. What is looked at closely by quick looks
+   is bounded too (`screen.py`); beyond that nothing is cleared.
 3. Integers beyond 64 bits become strings of digits; NaN and infinities `"NaN"`, `"Infinity"`,
    `"-Infinity"`; a number that may be a card's is redacted as its text would be.
 4. Bytes become type, length and SHA-256; no hash where they are at most 4,096 and hold a secret. In
@@ -19,12 +21,13 @@ from collections.abc import Callable
 from typing import Final
 
 from trackway.capture.limits import ELLIPSIS, Limits, chars_marker
-from trackway.capture.parts import Blob, Opaque
+from trackway.capture.parts import Blob, Digest, Opaque
 from trackway.capture.plain import INTEGER_BOUND
 from trackway.capture.redact import CARD_MARKER, Redactor
-from trackway.capture.screen import SEARCHED
+from trackway.capture.screen import QUICK_LOOK, SEARCHED
+from trackway.capture.search import MARGIN, Work
 from trackway.capture.secret_patterns import is_card_number
-from trackway.capture.text import Json, encodable
+from trackway.capture.text import Json, encodable, json_length
 from trackway.schema import redaction_marker
 
 SECRET_TYPE_MARKER: Final = redaction_marker("secret_type")
@@ -36,16 +39,20 @@ TAILS_KEPT: Final = 8
 """So many ends of strings and lists go into a digest."""
 
 _BASE64: Final = ";base64,"
-_MARGIN: Final = 1024
 _SEARCH_COST: Final = 320
+_MARKER_COST: Final = 256
+_BLOB_COST: Final = 1024
 _LONGEST_KEY: Final = 256
 _SEARCHED_BYTES: Final = 4096
 """Nobody guesses more bytes than these from their hash, whatever secret is in them."""
 _FEWEST_CARD_DIGITS: Final = 10**12
 _LONGEST_DIGITS: Final = 1e16
 """Floats below are written digit by digit, others with an exponent."""
-_LONGEST_INTEGER_BITS: Final = 13_000
-"""Python refuses to write integers of more than 4300 digits (14,284 bits)."""
+_LONGEST_INTEGER_BITS: Final = 4_096
+"""Python takes quadratic time to write longer ones, and refuses more than 4300 digits."""
+_LONG: Final = 512
+_MOST_ESCAPED: Final = 6
+"""Characters of JSON that one character takes at most."""
 
 
 class Leaves:
@@ -56,9 +63,11 @@ class Leaves:
         self.exempt = exempt
         self.room = limits.work
         """Characters and members that may still be looked at."""
-        self.scan = max(SEARCHED, limits.value_bytes + _MARGIN)
+        self.scan = 2 * (limits.value_bytes + MARGIN)
         """Characters that may still be searched."""
-        self.window = limits.value_bytes + _MARGIN
+        self.look = Work(QUICK_LOOK)
+        """What looks at places that may be secrets may still cost."""
+        self.window = limits.value_bytes + MARGIN
         self.hashed_bytes = limits.hash_bytes
         self.unrecorded: list[Json] = []
         self.cut = False
@@ -75,18 +84,23 @@ class Leaves:
             and _BASE64 in text[:SHORTEST_MEDIA]
         ):
             return self.media(text)
+        if length > _LONG:
+            length = json_length(text)
+            if length > self.room:
+                return self.beginning(text, min(self.window, self.room // _MOST_ESCAPED, self.scan))
         self.room -= length
         text = encodable(text)
-        return text if text in self.exempt else self.without_secrets(text)
+        exempt = self.exempt
+        return text if exempt and text in exempt else self.without_secrets(text)
 
     def key(self, text: str) -> str:
         """Return the key of an object: a string of at most 256 characters and a marker."""
         if len(text) <= _LONGEST_KEY:
             return self.without_secrets(encodable(text))
         self.cut = True
-        window = self.without_secrets(encodable(text[: _LONGEST_KEY + _MARGIN]))
-        if len(text) > _LONGEST_KEY + _MARGIN:
-            window = window[:-_MARGIN]
+        window = self.without_secrets(encodable(text[: _LONGEST_KEY + MARGIN]))
+        if len(text) > _LONGEST_KEY + MARGIN:
+            window = window[:-MARGIN]
         return window[:_LONGEST_KEY] + chars_marker(len(text) - _LONGEST_KEY)
 
     def without_secrets(self, text: str) -> str:
@@ -96,46 +110,56 @@ class Leaves:
             return text
         if len(text) > SEARCHED:
             return self.beginning(text, min(self.window, self.scan))
-        suspects = redactor.suspects(text)
+        suspects = redactor.suspects(text, self.look)
         if not suspects:
             return text
-        self.room -= _SEARCH_COST
-        cost = len(text) + _SEARCH_COST
-        if cost > self.scan:
+        self.room -= len(text) + 2 * _SEARCH_COST
+        if len(text) + _SEARCH_COST > self.scan:
             return self.beginning(text, min(self.window, self.scan))
-        self.scan -= cost
-        clean, changed = redactor.search(text, suspects)
-        if changed:
-            self.redacted = True
-        return clean
+        clean, whole = self.searched(text, suspects)
+        return clean if whole else self.ended(clean, text)
 
     def beginning(self, text: str, window: int) -> str:
         """Return what may be kept of a string that is too long to be searched whole."""
         self.cut = True
-        if window <= _MARGIN:
+        if window <= MARGIN:
             return chars_marker(len(text))
         self.room -= window
-        self.scan -= window
-        kept = self.searched(encodable(text[:window]))[:-_MARGIN]
-        if len(self.unrecorded) < TAILS_KEPT:
-            self.unrecorded.append(self.searched(encodable(text[-TAIL:])))
-        return kept + chars_marker(len(text) - window + _MARGIN)
+        clean, whole = self.searched(encodable(text[:window]))
+        return self.ended(clean[:-MARGIN] if whole else clean, text)
+
+    def ended(self, clean: str, text: str) -> str:
+        """Return the clean beginning of a text, with a marker; its end goes into the digest."""
+        self.cut = True
+        if len(self.unrecorded) < TAILS_KEPT and self.scan >= TAIL:
+            self.unrecorded.append(self.searched(encodable(text[-TAIL:]))[0])
+        return clean + chars_marker(max(1, len(text) - len(clean)))
 
     def media(self, text: str) -> str:
         """Return a `data:` URL with its length and hash in place of its content."""
         head = text[:SHORTEST_MEDIA].partition(_BASE64)[0] + _BASE64[:-1]
         record = self.hashed(head, len(text), lambda part: text[part].encode("utf-8", "replace"))
         (name, digest) = next(item for item in record.items() if item[0].startswith("sha256"))
-        return self.searched(f"{encodable(head)},{ELLIPSIS}[{len(text)} chars, {name} {digest}]")
+        shown = f"{encodable(head)},{ELLIPSIS}[{len(text)} chars, {name} {digest}]"
+        return self.searched(shown)[0]
 
-    def searched(self, text: str) -> str:
-        """Return a text without its secrets, whatever that costs."""
-        if self.redactor is None:
-            return text
-        clean, changed = self.redactor.text(text)
-        if changed:
-            self.redacted = True
-        return clean
+    def searched(self, text: str, suspects: int | None = None) -> tuple[str, bool]:
+        """Return a text without its secrets, and whether the search came to its end."""
+        redactor = self.redactor
+        if redactor is None:
+            return text, True
+        found = redactor.suspects(text) if suspects is None else suspects
+        clean, changed, whole = self.search(redactor, text, found)
+        self.redacted = self.redacted or changed
+        return clean, whole
+
+    def search(self, redactor: Redactor, text: str, suspects: int) -> tuple[str, bool, bool]:
+        """Search a text; whether it changed, and whether what is left to be searched was enough."""
+        self.scan = max(0, self.scan - len(text) - _SEARCH_COST)
+        work = Work(self.scan)
+        clean, changed = redactor.search(text, suspects, work)
+        self.scan = work.left
+        return clean, changed, not work.stopped
 
     def integer(self, value: int) -> int | str:
         """Return an integer of 64 bits, or the text that stands for another."""
@@ -149,8 +173,10 @@ class Leaves:
             return CARD_MARKER
         bits = value.bit_length()
         if bits <= _LONGEST_INTEGER_BITS:
+            self.room -= bits + (bits * bits >> 15)  # Python writes them in quadratic time
             return str(value)
         self.cut = True
+        self.room -= _MARKER_COST
         return f"{ELLIPSIS}[truncated integer of {bits} bits]"
 
     def real(self, value: float) -> float | str:
@@ -167,8 +193,9 @@ class Leaves:
 
     def opaque(self, parts: Opaque) -> str:
         """Return the text of a value that has no other form."""
+        self.room -= _MARKER_COST
         if not parts.secret or self.redactor is None:
-            return self.searched(encodable(parts.text))[:_LONGEST_KEY]
+            return self.searched(encodable(parts.text))[0][:_LONGEST_KEY]
         self.redacted = True
         return SECRET_TYPE_MARKER
 
@@ -176,12 +203,25 @@ class Leaves:
         """Return type, length and hash of bytes; no hash where they are few and hold a secret."""
         redactor = self.redactor
         if redactor is not None and parts.length <= _SEARCHED_BYTES:
-            self.room -= parts.length
+            self.room -= parts.length + _BLOB_COST
             text = parts.cut(slice(0, parts.length)).decode("latin-1")
-            if redactor.search(text, redactor.built_in_suspects(text))[1]:
+            suspects = redactor.built_in_suspects(text, self.look)
+            if suspects and parts.length + _SEARCH_COST > self.scan:
+                self.cut = True
+                return {"type": parts.kind, "length": parts.length}
+            _, changed, whole = self.search(redactor, text, suspects)
+            if changed or not whole:
                 self.redacted = True
                 return {"type": parts.kind, "length": parts.length, "sha256": SECRET_BYTES_MARKER}
         return self.hashed(parts.kind, parts.length, parts.cut)
+
+    def digest(self, parts: Digest) -> str:
+        """Return a SHA-256; the ellipsis where the budget for hashes is spent."""
+        if parts.length > self.hashed_bytes:
+            self.cut = True
+            return ELLIPSIS
+        self.hashed_bytes -= parts.length
+        return parts.make()
 
     def hashed(self, kind: str, length: int, cut: Callable[[slice], bytes]) -> dict[str, Json]:
         """Return the record of something whose content is kept as a hash only."""

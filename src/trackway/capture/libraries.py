@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from trackway.capture.parts import Inner, Members, Opaque, Parts
+from trackway.capture.parts import Digest, Inner, Members, Opaque, Parts
 from trackway.capture.storage import type_name
 
 HEAD_ELEMENTS: Final = 20
@@ -15,6 +15,9 @@ HEAD_ELEMENTS: Final = 20
 _HEAD_ROWS: Final = 5
 _HEAD_COLUMNS: Final = 50
 _HASHED_BYTES: Final = 1 << 20
+_ARRAY_COST: Final = 2_048
+_SERIES_COST: Final = 16_384
+_FRAME_COST: Final = 65_536
 
 
 def _ndarray(value: Any, numpy: Any) -> Parts:
@@ -22,13 +25,22 @@ def _ndarray(value: Any, numpy: Any) -> Parts:
     head = plain.flat[:HEAD_ELEMENTS].tolist()
     pairs = [
         ("type", type_name(type(value))),
-        ("dtype", str(plain.dtype)),
+        ("dtype", _dtype(plain.dtype)),
         ("shape", list(plain.shape)),
         ("head", head),
     ]
     if plain.dtype.kind in "biufc" and plain.nbytes <= _HASHED_BYTES:
-        pairs.append(("sha256", hashlib.sha256(plain.tobytes()).hexdigest()))
-    return Members(pairs, len(pairs), partial=plain.size > len(head))
+        pairs.append(("sha256", Digest(plain.nbytes, lambda: _sha256(plain))))
+    return Members(pairs, len(pairs), partial=plain.size > len(head), cost=_ARRAY_COST)
+
+
+def _sha256(plain: Any) -> str:
+    return hashlib.sha256(plain.tobytes()).hexdigest()
+
+
+def _dtype(dtype: Any) -> str:
+    fields = len(dtype.names or ())
+    return str(dtype) if fields <= _HEAD_COLUMNS else f"{fields} fields"
 
 
 def _numpy_scalar(value: Any, numpy: Any) -> Parts:
@@ -47,7 +59,7 @@ def _frame(value: Any, _pandas: Any) -> Parts:
         ("head", rows),
     ]
     complete = value.shape[0] <= _HEAD_ROWS and value.shape[1] <= _HEAD_COLUMNS
-    return Members(pairs, len(pairs), partial=not complete)
+    return Members(pairs, len(pairs), partial=not complete, cost=_FRAME_COST)
 
 
 def _series(value: Any, pandas: Any) -> Parts:
@@ -61,13 +73,13 @@ def _series(value: Any, pandas: Any) -> Parts:
         # Labels name values as keys do, and a denied name must be seen.
         ("head", dict(zip(head.index, head, strict=True)) if labelled else list(head)),
     ]
-    return Members(pairs, len(pairs), partial=value.shape[0] > HEAD_ELEMENTS)
+    return Members(pairs, len(pairs), partial=value.shape[0] > HEAD_ELEMENTS, cost=_SERIES_COST)
 
 
 def _index(value: Any, _pandas: Any) -> Parts:
     head = list(value[:HEAD_ELEMENTS])
     pairs = [("type", type_name(type(value))), ("shape", list(value.shape)), ("head", head)]
-    return Members(pairs, len(pairs), partial=value.shape[0] > HEAD_ELEMENTS)
+    return Members(pairs, len(pairs), partial=value.shape[0] > HEAD_ELEMENTS, cost=_SERIES_COST)
 
 
 _OF_LIBRARIES: Final[tuple[tuple[str, str, Callable[[Any, Any], Parts]], ...]] = (

@@ -84,7 +84,8 @@ class _Cut:
     def size(self, node: Json) -> int:
         """Return the bytes of the JSON of a node."""
         # By concrete type: a tree holds no others, and asking an abstract class is slow.
-        if type(node) is int:
+        kind = type(node)
+        if kind is int or kind is float:
             return len(repr(node))
         if not isinstance(node, str | dict | list | tuple):
             return json_size(node)

@@ -17,6 +17,8 @@ class Members:
     count: int
     partial: bool = False
     """Not all that the value holds: a head, a shape."""
+    cost: int = 0
+    """What it took to get them, in characters of the budget, beyond what any object takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,21 @@ class Blob:
 
 
 @dataclass(frozen=True, slots=True)
+class Digest:
+    """The SHA-256 of bytes, as far as the budget for hashes goes."""
+
+    length: int
+    make: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Elements of a list that whoever made it left out."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Inner:
     """A value that stands for this one."""
 
@@ -69,4 +86,4 @@ class Opaque:
     """Its class exists to keep it from being shown."""
 
 
-Parts: TypeAlias = Leaf | Members | Elements | Blob | Inner | Opaque
+Parts: TypeAlias = Leaf | Members | Elements | Blob | Digest | Missing | Inner | Opaque

@@ -2,8 +2,9 @@
 
 1. Plain is: exact dict with str keys, list, tuple, str, int of 64 bits, float, bool and None; no
    key denied; no deeper than the limit; within the budget.
-2. The budget, in characters: a string costs its length, each element of a list 64, each entry of a
-   dict 128.
+2. The budget, in characters: a string costs its length
+   (four times that where it is not ASCII), each element of a list 64, each entry of a
+   dict 128; an integer 64 and a float 256 besides.
 3. Strings are not looked into, floats may be NaN: what writes the value finds out.
 """
 
@@ -12,10 +13,16 @@ from __future__ import annotations
 from typing import Any, Final
 
 from trackway.capture.redact import Redactor
+from trackway.capture.text import json_length
 
 INTEGER_BOUND: Final = 1 << 63
 _ELEMENT_COST: Final = 64
 _ENTRY_COST: Final = 128
+_INTEGER_COST: Final = 64
+_FLOAT_COST: Final = 256
+_SHORT: Final = 4096
+_MOST_BYTES: Final = 4
+"""UTF-8 bytes of a character."""
 
 
 class EveryKeySafe:
@@ -37,7 +44,7 @@ def is_plain(value: Any, room: int, depth: int, keys: Redactor | EveryKeySafe) -
     if kind is dict or kind is list or kind is tuple:
         return _plain_room(value, room, depth, keys) >= 0
     if kind is str:
-        return len(value) <= room
+        return len(value) <= room and (len(value) <= _SHORT or json_length(value) <= room)
     if kind is int:
         return bool(-INTEGER_BOUND <= value < INTEGER_BOUND)
     return kind is float or kind is bool or value is None
@@ -65,11 +72,14 @@ def _plain_room(value: Any, room: int, depth: int, keys: Redactor | EveryKeySafe
     for member in members:
         kind = type(member)
         if kind is str:
-            room -= len(member)
+            room -= len(member) if member.isascii() else _MOST_BYTES * len(member)
         elif kind is int:
             if not -INTEGER_BOUND <= member < INTEGER_BOUND:
                 return -1
-        elif kind is not float and kind is not bool and member is not None:
+            room -= _INTEGER_COST
+        elif kind is float:
+            room -= _FLOAT_COST
+        elif kind is not bool and member is not None:
             room = _plain_room(member, room, depth - 1, keys)
             if room < 0:
                 return -1

@@ -27,7 +27,7 @@ from trackway.capture.limits import Limits, chars_marker, cut
 from trackway.capture.plain import EVERY_KEY_SAFE, is_plain
 from trackway.capture.redact import DEFAULT_REDACTOR, Redactor
 from trackway.capture.refs import identifiers
-from trackway.capture.text import encodable, json_text
+from trackway.capture.text import encodable, json_text, quoted
 
 _PROCESS_KEY: Final = os.urandom(32)
 _FAILED: Final = '"[capture failed]"'
@@ -83,8 +83,9 @@ class Capture:
     def value(self, value: object, exempt: frozenset[str] = _NO_NAMES) -> Captured:
         """Return a result, input or output as JSON; `exempt` are paths as in `arguments`."""
         try:
-            if self._in_one_go and is_plain(value, self._work, self._depth, self._keys):
-                text = json_text(value)
+            room = self._work if type(value) is str else self._work // 2
+            if self._in_one_go and is_plain(value, room, self._depth, self._keys):
+                text = quoted(value) if type(value) is str else json_text(value)
                 raw = text.encode()
                 if len(raw) > SHORTEST_MEDIA and ";base64," in text:
                     return self._carefully(value, exempt)
@@ -117,7 +118,8 @@ class Capture:
             return Captured(_FAILED if self.content else None, truncated=True)
 
     def _tree(self, tree: Tree) -> Captured:
-        text = json_text(tree.root)
+        root = tree.root
+        text = quoted(root) if isinstance(root, str) else json_text(root)
         raw = text.encode()
         tail = json_text(tree.unrecorded).encode() if tree.unrecorded else b""
         if self.content and len(raw) <= self.limits.value_bytes and not tree.cut:

@@ -8,9 +8,11 @@
    `[redacted:key_name]`; None, booleans and the empty string stay, they tell nothing.
 4. A hook takes a string and returns a string. One that raises, or returns something else, costs
    the string: it becomes `[redacted:hook_failed]`, and the fault is counted.
-5. `clean_json` (for JSON text and the strings in it) and `suspects` are the quick look: clean, or
+5. `search` takes a bound on its work; where that is spent, the text ends (`search.py`), and its
+   last 1,024 characters with it: half a secret there would not be recognised. `text` has no bound.
+6. `clean_json` (for JSON text and the strings in it) and `suspects` are the quick look: clean, or
    no suspects, means that nothing would change. The opposite proves nothing.
-6. `Redactor.screen` is the same as one regular expression without look-around (RE2 takes it), for
+7. `Redactor.screen` is the same as one regular expression without look-around (RE2 takes it), for
    columns of foreign texts: no match, no change. It is None where patterns or hooks of the user
    make such a screen impossible.
 """
@@ -29,11 +31,13 @@ from trackway.capture.screen import (
     CREDENTIALS,
     KEYS,
     PRIVATE_KEYS,
+    QUICK_LOOK,
     SEARCHED,
     families_in,
     has_anchor,
     screen_pattern,
 )
+from trackway.capture.search import MARGIN, Work, replaced
 from trackway.capture.secret_names import DeniedNames
 from trackway.capture.secret_patterns import SecretPattern
 from trackway.schema import redaction_marker
@@ -71,6 +75,8 @@ class Redactor:
         """Every string must be looked at by itself."""
         whole_screen = f"{screen_pattern()}|{self._assignments.screen}"
         self.screen: Final = None if self.custom else whole_screen
+        self.screen_reach: Final = 64 + max(map(len, names.last_words), default=0)
+        """Characters that no match of the screen is longer than."""
         self.safe_keys: Final[set[str]] = set()
         """Keys that were asked about and are not denied; a bounded memory."""
 
@@ -88,32 +94,40 @@ class Redactor:
         """Return the text without its secrets, and whether anything was taken out."""
         return self.search(text, self.suspects(text))
 
-    def suspects(self, text: str) -> int:
+    def suspects(self, text: str, look: Work | None = None) -> int:
         """Return which families of secrets a quick look cannot exclude; 0: the text is clean."""
-        found = self.built_in_suspects(text)
+        found = self.built_in_suspects(text, look)
         return found | _CUSTOM if self.custom else found
 
-    def built_in_suspects(self, text: str) -> int:
+    def built_in_suspects(self, text: str, look: Work | None = None) -> int:
         """As `suspects`, without the patterns and hooks of the user."""
         assigns = ":" in text or "=" in text
         if len(text) < _SHORTEST_KEY and not assigns:
             return 0
-        return self._families(text, text.encode("utf-8", "replace"), assigns)
+        return self._families(text, text.encode("utf-8", "replace"), assigns, look)
 
-    def search(self, text: str, suspects: int) -> tuple[str, bool]:
-        """Do what `text` does, for the families that `suspects` found."""
+    def search(self, text: str, suspects: int, work: Work | None = None) -> tuple[str, bool]:
+        """Do what `text` does, for the families that `suspects` found.
+
+        Where the `work` has stopped afterwards, the result is only the beginning of the text.
+        """
         if not suspects:
             return text, False
+        work = work or Work()
+        budget = work.left
         result = text
+        passing = work
         for _ in range(_PASSES):
             before = result
-            result = self._without_built_in(result, suspects)
+            result = _ended(self._without_built_in(result, suspects, passing), passing, work)
             if result == before:
                 break
             # Where a secret was, its neighbour may show: a card number behind a key, say.
             suspects = suspects & _CUSTOM | self.built_in_suspects(result)
+            passing = Work(budget)
         if suspects & _CUSTOM:
-            result = self._without_custom(result)
+            passing = Work(budget)
+            result = self._hooked(_ended(self._without_own(result, passing), passing, work))
         return result, result != text
 
     def clean_json(self, text: str, raw: bytes) -> bool:
@@ -132,31 +146,36 @@ class Redactor:
             return False
         return not self._families(text, raw, assigns)
 
-    def _families(self, text: str, raw: bytes, assigns: bool) -> int:
-        found = families_in(text, raw)
-        if assigns and (len(raw) > SEARCHED or self._assignments.may_stand_in(text)):
+    def _families(self, text: str, raw: bytes, assigns: bool, look: Work | None = None) -> int:
+        look = look or Work(QUICK_LOOK)
+        found = families_in(text, raw, look)
+        if assigns and (len(raw) > SEARCHED or self._assignments.may_stand_in(text, look)):
             found |= _ASSIGNMENTS
         return found
 
-    def _without_built_in(self, text: str, families: int) -> str:
+    def _without_built_in(self, text: str, families: int, work: Work) -> str:
         if families & PRIVATE_KEYS:
-            text = kinds.PRIVATE_KEY.pattern.sub(redaction_marker("private_key"), text)
+            text = replaced(kinds.PRIVATE_KEY, text, work)
         if families & _ASSIGNMENTS:
-            text = self._assignments.without(text)
+            text = self._assignments.without(text, work)
         if families & KEYS:
             for kind in kinds.KEYS:
                 if has_anchor(text, kind.anchors):
-                    text = _replaced(kind, text)
+                    text = replaced(kind, text, work)
         if families & CREDENTIALS:
-            text = _replaced(kinds.URL_PASSWORD, _replaced(kinds.AUTH_SCHEME, text))
+            text = replaced(kinds.AUTH_SCHEME, text, work)
+            text = replaced(kinds.URL_PASSWORD, text, work)
         if families & CARDS:
-            text = _replaced(kinds.CARD, text)
+            text = replaced(kinds.CARD, text, work)
         return text
 
-    def _without_custom(self, text: str) -> str:
+    def _without_own(self, text: str, work: Work) -> str:
+        for kind in self._patterns:
+            text = replaced(kind, text, work)
+        return text
+
+    def _hooked(self, text: str) -> str:
         try:
-            for kind in self._patterns:
-                text = _replaced(kind, text)
             for hook in self._hooks:
                 text = hook(text)
                 if type(text) is not str:
@@ -194,18 +213,12 @@ def _as_pattern(pattern: SecretPattern | re.Pattern[str] | str) -> SecretPattern
         raise ValueError(f"redaction pattern {pattern!r} does not compile: {error}") from error
 
 
-def _replaced(kind: SecretPattern, text: str) -> str:
-    marker = redaction_marker(kind.label)
-
-    def replace(match: re.Match[str]) -> str:
-        if not kind.accepts(match):
-            return match[0]
-        if "secret" not in kind.pattern.groupindex:
-            return marker
-        start, end = match.start("secret") - match.start(), match.end("secret") - match.start()
-        return match[0] if start < 0 else f"{match[0][:start]}{marker}{match[0][end:]}"
-
-    return kind.pattern.sub(replace, text)
+def _ended(text: str, passing: Work, work: Work) -> str:
+    """Return a text without the end that a search had no work left for."""
+    if not passing.stopped:
+        return text
+    work.stopped = True
+    return text[:-MARGIN]
 
 
 DEFAULT_REDACTOR: Final = redactor()

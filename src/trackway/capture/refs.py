@@ -8,7 +8,7 @@
    and empty strings name nothing.
 3. A reference is `type:id`; without a type it is `:id`, so that the first colon always ends the
    type, whatever the id holds. References come in order, each once, at most 1,000, from at
-   most 4,000 members looked at; an id of more than 4,096 characters is cut.
+   most 2,000 members looked at; an id of more than 4,096 characters is cut.
 4. What stands under a denied key is no reference: it would show what must not be recorded.
 """
 
@@ -33,7 +33,7 @@ Step: TypeAlias = str | int | None
 """A name, an index, or None for every element."""
 
 MOST_REFS: Final = 1000
-_MOST_VISITED: Final = 4_000
+_MOST_VISITED: Final = 2_000
 _LONGEST_JSON: Final = 1 << 20
 _LONGEST_ID: Final = 512
 _STEP: Final = re.compile(
@@ -141,6 +141,9 @@ def _at(value: Any, steps: tuple[Step, ...], strict: bool, budget: Iterator[int]
     if type(value) is dict and isinstance(step, str):
         if step in value:
             yield from _at(value[step], rest, strict, budget)
+        return
+    kind = type(value)
+    if kind is str or kind is int or kind is float or kind is bool or value is None:
         return
     parts = _parts(value)
     if isinstance(parts, Members):

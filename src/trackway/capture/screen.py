@@ -13,6 +13,7 @@ import re
 from typing import Final
 
 from trackway.capture import secret_patterns as kinds
+from trackway.capture.search import Work
 
 SEARCHED: Final = 128 * 1024
 """Bytes of a text that is looked into literal by literal."""
@@ -37,27 +38,40 @@ _search_auth: Final = re.compile(kinds.AUTH_SCREEN).search
 _search_url_password: Final = kinds.URL_PASSWORD.pattern.search
 _UNDERSCORED: Final = kinds.UNDERSCORED_KEY.anchors
 _HYPHENATED: Final = ("sk-", *kinds.HYPHENATED_KEY.anchors)
+QUICK_LOOK: Final = 32_768
+"""What a quick look at all texts of a value may cost besides the scans."""
+_NUMBER: Final = 24
+_URL: Final = 24
+_ANCHORS: Final = 64
 _CARD_SCREEN: Final = "[0-9](?:[ .-]?[0-9]){12}"
 
 
-def families_in(text: str, raw: bytes) -> int:
-    """Return the families of secrets that cannot be excluded, as a set of bits; `raw` is UTF-8."""
+def families_in(text: str, raw: bytes, look: Work) -> int:
+    """Return the families of secrets that cannot be excluded, as a set of bits; `raw` is UTF-8.
+
+    Places that take more than a scan are paid for from `look`; unpaid, nothing is excluded there.
+    """
     found = 0
     short = len(raw) <= SEARCHED
+    digits = len(raw.translate(None, _NO_DIGITS))
     if (
-        len(raw.translate(None, _NO_DIGITS)) >= _FEWEST_CARD_DIGITS
+        digits >= _FEWEST_CARD_DIGITS
         and _THIRTEEN_DIGITS in raw.translate(_DIGITS, _CARD_SEPARATORS)
-        and not (short and _holds_no_card(text))
+        and not (short and look.spend(digits) and _holds_no_card(text, look))
     ):
         found = CARDS
-    if _SIXTEEN_TOKEN_BYTES in raw.translate(_TOKENS) and not (short and _holds_no_key(text)):
+    if _SIXTEEN_TOKEN_BYTES in raw.translate(_TOKENS) and not (short and _holds_no_key(text, look)):
         found |= KEYS
     if "-----BEGIN" in text:
         found |= PRIVATE_KEYS
-    if "@" in text and "://" in text and not (short and _search_url_password(text) is None):
-        found |= CREDENTIALS
-    if ("earer " in text or "asic " in text) and not (short and _search_auth(text) is None):
-        found |= CREDENTIALS
+    if "@" in text and "://" in text:
+        paid = short and look.spend(_URL * text.count("://"))
+        if not paid or _search_url_password(text) is not None:
+            found |= CREDENTIALS
+    if ("earer" in text and "earer " in text) or ("asic" in text and "asic " in text):
+        paid = short and look.spend(_URL * (text.count("earer ") + text.count("asic ")))
+        if not paid or _search_auth(text) is not None:
+            found |= CREDENTIALS
     return found
 
 
@@ -76,7 +90,7 @@ def has_anchor(text: str, anchors: tuple[str, ...]) -> bool:
     return False
 
 
-def _holds_no_key(text: str) -> bool:
+def _holds_no_key(text: str, look: Work) -> bool:
     return not (
         "AKIA" in text
         or "ASIA" in text
@@ -93,11 +107,23 @@ def _holds_no_key(text: str) -> bool:
         or "ATATT3x" in text
         or "pcsk_" in text
         or (
-            "_" in text and _search_underscored(text) is not None and has_anchor(text, _UNDERSCORED)
+            "_" in text
+            and _search_underscored(text) is not None
+            and not (look.spend(_ANCHORS + len(text)) and not has_anchor(text, _UNDERSCORED))
         )
-        or ("-" in text and _search_hyphenated(text) is not None and has_anchor(text, _HYPHENATED))
+        or (
+            "-" in text
+            and _search_hyphenated(text) is not None
+            and not (look.spend(_ANCHORS + len(text)) and not has_anchor(text, _HYPHENATED))
+        )
     )
 
 
-def _holds_no_card(text: str) -> bool:
-    return not any(kinds.CARD.accepts(match) for match in kinds.CARD.pattern.finditer(text))
+def _holds_no_card(text: str, look: Work) -> bool:
+    search, accepts = kinds.CARD.pattern.search, kinds.CARD.accepts
+    match = search(text)
+    while match is not None and look.spend(_NUMBER):
+        if accepts(match):
+            return False
+        match = search(text, match.start() + 1)
+    return match is None

@@ -28,6 +28,7 @@ _HARMLESS: Final = (
     *("clstoken", "masktoken", "stoptoken", "specialtoken", "newtoken", "paginationtoken"),
     *("resumetoken", "cancellationtoken", "maxtoken", "mintoken", "inputtoken", "outputtoken"),
 )
+_LONGEST: Final = 1024
 _ENDINGS: Final = frozenset(name[-3:] for name in _DENIED)
 _DIGITS: Final = "0123456789"
 _NOT_ALPHANUMERIC: Final = re.compile(r"[^a-z0-9]+")
@@ -51,6 +52,7 @@ class DeniedNames:
 
     def denies(self, key: str) -> bool:
         """Whether the value under this name must never be recorded."""
+        key = key[-_LONGEST:]  # how a name ends decides
         ending = key.rstrip(_DIGITS)[-3:]
         # Most keys end in letters that no denied name ends in.
         if not ending.isalpha() or not ending.isascii() or ending.lower() in _ENDINGS:

@@ -2,6 +2,8 @@
 
 1. A row has `anchors`: literal texts of which one stands in every match. They are what makes a
    scan cheap; `pattern` decides. The group `secret`, where there is one, is what gets replaced.
+   Every pattern is linear in the length of a text, whatever the text: what could begin inside a run
+   that a failed match has read is read with that match.
 2. A card number is 13 to 19 digits, grouped as cards are or not at all, that begins as payment
    cards do (3 to 6, or 2221 to 2720) and passes Luhn; not in a hexadecimal digest, no fraction.
 3. `screen.py` relies on the shape of vendor keys: 16 letters, digits, `_` or `-` in a row; behind a
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import base64
 import re
+import string
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -36,10 +39,18 @@ class SecretPattern:
     """One of these stands in every match; empty: the pattern is always tried."""
     accepts: Callable[[re.Match[str]], bool] = _always
     """Called on a match; False leaves the text as it is."""
+    before: int | None = None
+    """Characters of a match that stand before its anchor; None: any number."""
+    overlaps: bool = False
+    """A match may begin inside one that was not accepted."""
 
 
 def _kind(label: str, pattern: str, *anchors: str) -> SecretPattern:
     return SecretPattern(label, re.compile(pattern), anchors)
+
+
+def _key(label: str, pattern: str, *anchors: str) -> SecretPattern:
+    return SecretPattern(label, re.compile(pattern), anchors, before=0)
 
 
 _UNDERSCORED: Final = (
@@ -55,7 +66,6 @@ _HYPHENATED: Final = (
 
 # Text of JSON stands in texts, and the letter of an escape is no part of the word behind it.
 _ESCAPE: Final = r"(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})"
-_IN_NO_ESCAPE: Final = "".join(rf"(?<!\\u[0-9a-fA-F]{{{digits}}})" for digits in range(4))
 
 PRIVATE_KEY: Final = _kind(
     "private_key",
@@ -64,34 +74,42 @@ PRIVATE_KEY: Final = _kind(
     "-----BEGIN",
 )
 _VENDOR_KEYS: Final = (
-    _kind(
+    _key(
         "api_key",
         rf"(?:(?<![A-Za-z])|{_ESCAPE})sk-[A-Za-z0-9_-]{{16,}}"
         r"|sk-(?:[a-z0-9]{2,8}-){0,3}[A-Za-z0-9_]{20,}",
         "sk-",
     ),
-    _kind("aws_access_key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}", "AKIA", "ASIA", "ABIA", "ACCA"),
-    _kind("google_api_key", r"AIza[A-Za-z0-9_-]{30,}", "AIza"),
-    _kind("google_token", r"ya29\.[A-Za-z0-9_-]{16,}", "ya29."),
-    _kind("jwt", r"eyJ[A-Za-z0-9_-]{13,}(?:\.[A-Za-z0-9_-]+){1,4}", "eyJ"),
-    _kind("sendgrid_key", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}", "SG."),
-    _kind("slack_token", r"xox[a-z]-[A-Za-z0-9-]{12,}", "xox"),
-    _kind(
+    _key("aws_access_key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}", "AKIA", "ASIA", "ABIA", "ACCA"),
+    _key("google_api_key", r"AIza[A-Za-z0-9_-]{30,}", "AIza"),
+    _key("google_token", r"ya29\.[A-Za-z0-9_-]{16,}", "ya29."),
+    SecretPattern(
+        "jwt",
+        re.compile(
+            r"eyJ(?:[A-Za-z0-9_-]{13,}+(?P<rest>(?:\.[A-Za-z0-9_-]+){1,4})?|[A-Za-z0-9_-]{0,12}+)"
+        ),
+        ("eyJ",),
+        lambda match: match["rest"] is not None,
+        before=0,
+    ),
+    _key("sendgrid_key", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}", "SG."),
+    _key("slack_token", r"xox[a-z]-[A-Za-z0-9-]{12,}", "xox"),
+    _key(
         "slack_webhook",
         r"hooks\.slack\.com/[a-z]{1,16}/[A-Za-z0-9]{1,32}/[A-Za-z0-9]{1,32}/[A-Za-z0-9]{16,}",
         "hooks.slack.com/",
     ),
-    _kind("atlassian_token", r"ATATT3x[A-Za-z0-9_-]{16,}[A-Za-z0-9_=-]*", "ATATT3x"),
-    _kind("api_key", r"pcsk_[A-Za-z0-9_]{16,}", "pcsk_"),
-    _kind("databricks_token", r"dapi[0-9a-f]{32}", "dapi"),
+    _key("atlassian_token", r"ATATT3x[A-Za-z0-9_-]{16,}[A-Za-z0-9_=-]*", "ATATT3x"),
+    _key("api_key", r"pcsk_[A-Za-z0-9_]{16,}", "pcsk_"),
+    _key("databricks_token", r"dapi[0-9a-f]{32}", "dapi"),
     _kind("telegram_token", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}", ":AA"),
 )
-UNDERSCORED_KEY: Final = _kind(
+UNDERSCORED_KEY: Final = _key(
     "api_key",
     "(?:" + "|".join(map(re.escape, _UNDERSCORED)) + r")[A-Za-z0-9]{13}[A-Za-z0-9_-]*",
     *_UNDERSCORED,
 )
-HYPHENATED_KEY: Final = _kind(
+HYPHENATED_KEY: Final = _key(
     "api_key",
     "(?:" + "|".join(map(re.escape, _HYPHENATED)) + r")[A-Za-z0-9_-]{16,}",
     *_HYPHENATED,
@@ -119,21 +137,29 @@ AUTH_SCHEME: Final = SecretPattern(
     ),
     ("earer ", "asic "),
     _is_credential,
+    before=1,
 )
 AUTH_SCREEN: Final = r"[Bb](?:earer|asic) {1,4}[A-Za-z0-9._~+/=-]{8}"
 URL_PASSWORD: Final = _kind(
     "url_password", r"://[^\s/:@\"'\[]{0,256}:(?P<secret>[^\s/@\"'\[]{1,256})@", "://"
 )
 
+# Text of JSON stands in texts, and the letter of an escape is no part of the number behind it. The
+# first digit comes first and what stands before it is looked at from there: a pattern that begins
+# with a look back is tried at every character.
+_IN_NO_ESCAPE: Final = "".join(rf"(?<!\\u[0-9a-fA-F]{{{digits}}}[0-9])" for digits in range(4))
 _CARD: Final = re.compile(
-    rf"(?:(?<![0-9])(?<![0-9]\.){_IN_NO_ESCAPE}|{_ESCAPE})(?:"
-    r"[0-9]{4}([ .-])[0-9]{4}\1[0-9]{4}\1[0-9]{1,7}"
-    r"|[0-9]{4}([ .-])[0-9]{6}\2[0-9]{4,5}"
-    r"|[0-9]{13,19})(?![0-9])"
+    r"[2-6]"
+    rf"(?:(?<![0-9][0-9])(?<![0-9]\.[0-9]){_IN_NO_ESCAPE}"
+    r"|(?<=\\[nrtbf][0-9])|(?<=\\u[0-9a-fA-F]{4}[0-9]))(?:"
+    r"[0-9]{3}([ .-])[0-9]{4}\1[0-9]{4}\1[0-9]{1,7}"
+    r"|[0-9]{3}([ .-])[0-9]{6}\2[0-9]{4,5}"
+    r"|[0-9]{12,18})(?![0-9])"
 )
 _HEX_DIGEST: Final = re.compile(r"[0-9a-fA-F]{24,}")
 _TOKEN_END: Final = re.compile(r"[0-9A-Za-z]*")
-_TOKEN_START: Final = re.compile(r"[0-9A-Za-z]*\Z")
+_LONGEST_DIGEST: Final = 128
+_ALPHANUMERIC: Final = string.ascii_letters + string.digits
 _NO_DIGITS: Final = str.maketrans("", "", " .-")
 _DOUBLED: Final = bytes.maketrans(b"0123456789", b"0246813579")
 """Twice a digit, or the sum of its digits where that is two of them."""
@@ -157,13 +183,13 @@ def _is_card(match: re.Match[str]) -> bool:
     if not is_card_number(match[0].translate(_NO_DIGITS)):
         return False
     text = match.string
-    end = _TOKEN_END.match(text, match.end())
-    before = _TOKEN_START.search(text[max(0, match.start() - 64) : match.start()])
-    token = (before[0] if before else "") + match[0] + (end[0] if end else "")
+    end = _TOKEN_END.match(text, match.end(), match.end() + _LONGEST_DIGEST)
+    before = text[max(0, match.start() - _LONGEST_DIGEST) : match.start()]
+    token = before[len(before.rstrip(_ALPHANUMERIC)) :] + match[0] + (end[0] if end else "")
     return len(token) == len(match[0]) or not _HEX_DIGEST.fullmatch(token)
 
 
-CARD: Final = SecretPattern("card", _CARD, (), _is_card)
+CARD: Final = SecretPattern("card", _CARD, (), _is_card, overlaps=True)
 
 EMAIL: Final = _kind(
     "email", r"(?<!\\)[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}", "@"

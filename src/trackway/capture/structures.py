@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any, Final
 
 from trackway.capture.parts import Inner, Members, Parts
 from trackway.capture.storage import MISSING, class_attribute, field_of, instance_dict, is_from
+
+_MOST_EXTRAS: Final = 16_384
+"""More than any budget allows."""
 
 
 def _fields(value: Any, names: Iterable[str]) -> Members:
@@ -54,9 +58,9 @@ def _pydantic(value: Any, fields: Any) -> Parts | None:
         if name in stored and _is_shown(field)
     ]
     extra = field_of(value, "__pydantic_extra__")
-    if type(extra) is dict:
-        pairs.extend(extra.items())
-    return Members(pairs, len(pairs))
+    if type(extra) is not dict:
+        return Members(pairs, len(pairs))
+    return Members([*pairs, *islice(extra.items(), _MOST_EXTRAS)], len(pairs) + len(extra))
 
 
 def _is_shown(field: Any) -> bool:

@@ -40,6 +40,23 @@ Raises ValueError on NaN and infinities, TypeError on other types, RecursionErro
 """
 
 
+_WRITTEN_AS_IT_IS: Final = bytes(code for code in range(32, 256) if code != 0xED)
+_UNESCAPED: Final = bytes(code for code in range(32, 256) if code not in b'\\"')
+
+
+def quoted(text: str) -> str:
+    """Write a text as JSON: what `json_text` writes, quicker where nothing has to be escaped."""
+    if "\n" in text or '"' in text or text.encode().translate(None, _UNESCAPED):
+        return json_text(text)
+    return f'"{text}"'
+
+
+def json_length(text: str) -> int:
+    """Return about how many bytes a text takes as JSON: control characters and surrogates, six."""
+    raw = text.encode("utf-8", "surrogatepass")
+    return len(raw) + 5 * len(raw.translate(None, _WRITTEN_AS_IT_IS))
+
+
 def json_size(value: Json) -> int:
     """Return the UTF-8 bytes of the JSON of a value."""
     text = json_text(value)

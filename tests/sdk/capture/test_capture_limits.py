@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from trackway.capture import Capture, Captured, Limits
+from trackway.capture import DEFAULT_REDACTOR, Capture, Captured, Limits
 
 CAPTURE = Capture()
 SMALL = Capture(Limits(value_bytes=200))
@@ -168,13 +168,66 @@ def test_the_digest_is_of_the_redacted_value() -> None:
 
 
 def test_no_more_than_the_budget_is_searched_for_secrets() -> None:
-    texts = ['password="{}"'.format("long secret " * 80)] * 600
+    texts = ['password="{}"'.format("long phrase " * 80)] * 250
     written = decoded(CAPTURE.value(texts))
     searched = [text for text in written if text == 'password="[redacted:assignment]"']
     unsearched = [text for text in written if text == f"…[truncated {len(texts[0])} chars]"]
-    # 128 K characters in all, each string counting 320 besides.
-    assert len(searched) == 131_072 // (len(texts[0]) + 320)
-    assert len(searched) + len(unsearched) == len(written) == 600
+    # Twice what may be recorded, each string counting 320 besides, and the name and what it is
+    # set to 132.
+    assert len(searched) == 2 * (65_536 + 1_024) // (len(texts[0]) + 320 + 132)
+    assert len(searched) + len(unsearched) == len(written) == 250
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "password=hunter2-{}, ",
+        '"password": "hunter2-{}", ',
+        "AKIA" + "IOSFODNN7EXAMPLE{} ",
+        "Bearer hunter2-{}-abcdefgh ",
+        "https://user:hunter2-{}@host/ ",
+        "4111111111111111 {} ",
+    ],
+)
+def test_a_text_full_of_secrets_ends_where_the_search_ends(secret: str) -> None:
+    text = "".join(secret.format(number) for number in range(40_000))
+    for value in (text, text[:60_000], {"note": [text]}):
+        captured = CAPTURE.value(value)
+        written = captured.text or ""
+        assert captured.redacted
+        assert captured.truncated
+        assert (captured.digest or "").startswith("sha256-partial:")
+        assert "[redacted:" in written
+        assert "chars]" in written
+        for leak in ("hunter2", "IOSFODNN7", "4111111111111111"):
+            assert leak not in written
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "eyJ",
+        "cookie:",
+        "authorization: f(a",
+        "key: ",
+        "sk-",
+        "://a:",
+        "4111",
+        "password='",
+        "-----BEGIN ",
+    ],
+)
+def test_a_search_is_linear_in_the_length_of_a_text(piece: str) -> None:
+    # A quadratic one would take hours here.
+    text = (piece * (2_000_000 // len(piece)))[:2_000_000]
+    DEFAULT_REDACTOR.text(text)
+    CAPTURE.value([text, text[:100_000]])
+
+
+def test_the_end_of_a_key_of_any_length_decides_whether_it_is_denied() -> None:
+    captured = CAPTURE.value({"x" * 5_000_000 + "_password": "hunter2"})
+    assert "hunter2" not in (captured.text or "")
+    assert captured.redacted
 
 
 def test_a_long_text_beside_other_than_plain_values_is_taken_up_to_the_searched_length() -> None:
@@ -208,7 +261,7 @@ def test_many_texts_together_count_against_the_hash_limit() -> None:
 
 
 def test_keys_that_were_met_before_change_nothing() -> None:
-    value = {f"never met before {number}": number for number in range(7_000)}
+    value = {f"never met before {number}": number for number in range(2_500)}
     assert CAPTURE.value(value) == CAPTURE.value(value)
     assert (CAPTURE.value(value).digest or "").startswith("sha256:")
 
