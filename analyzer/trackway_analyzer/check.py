@@ -12,14 +12,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.frames import frame
@@ -49,6 +50,8 @@ FINDING_COLUMNS: Final = pa.schema(
 )
 
 _SHOWN: Final = 20
+_AT_ONCE: Final = (64, 20_000)
+"""Findings that are explained at once: the first ones, then more."""
 
 
 class Verdict(StrEnum):
@@ -86,11 +89,50 @@ class RuleCount:
     insufficient: int
 
 
+class Checked(Protocol):
+    """The runs that were checked, in memory or in files; numbered in the order of their starts."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+        ...
+
+    @property
+    def batch(self) -> RunBatch:
+        """All of them in memory."""
+        ...
+
+    def taken(self, runs: Sequence[int]) -> RunBatch:
+        """Those with these numbers, in this order."""
+        ...
+
+    def notes(self, policy: Policy) -> list[str]:
+        """What may be wrong with the policy itself (`Policy.notes`)."""
+        ...
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Checked runs that are a batch."""
+
+    batch: RunBatch
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def taken(self, runs: Sequence[int]) -> RunBatch:
+        """Those with these numbers, in this order."""
+        return self.batch.take(runs)
+
+    def notes(self, policy: Policy) -> list[str]:
+        """What may be wrong with the policy itself."""
+        return policy.notes(self.batch)
+
+
 @dataclass(frozen=True)
 class CheckReport:
     """Every finding of a policy over some runs."""
 
-    batch: RunBatch
+    checked: Checked
     policy: Policy
     table: pa.Table
     """Rows of `rules.finding.FINDING_SCHEMA`."""
@@ -98,6 +140,11 @@ class CheckReport:
     """Whether rules of severity `warning` count."""
     unread: int = 0
     """Things of the source that could not be read and may have held spans."""
+
+    @property
+    def batch(self) -> RunBatch:
+        """All runs; of files, this reads them into memory."""
+        return self.checked.batch
 
     @cached_property
     def counts(self) -> tuple[RuleCount, ...]:
@@ -122,7 +169,7 @@ class CheckReport:
         if any(count.violated for count in counting):
             return Verdict.VIOLATION
         undecided = any(count.insufficient for count in counting)
-        if undecided or self.unread or not len(self.batch) or not self.counts:
+        if undecided or self.unread or not len(self.checked) or not self.counts:
             return Verdict.INSUFFICIENT
         return Verdict.PASS
 
@@ -134,15 +181,36 @@ class CheckReport:
     @property
     def runs_kept(self) -> int:
         """Runs without any finding."""
-        return len(self.batch) - len(self.table.column("run").unique())
+        return len(self.checked) - len(self.table.column("run").unique())
 
     def explained(
         self, *, rule: int | None = None, state: State | None = None
     ) -> Iterator[Finding]:
         """Make sentences of the findings, in the order of the runs: of one rule, of one state."""
-        for row in self.table.to_pylist():
-            if rule in (None, row["rule"]) and state in (None, row["state"]):
-                yield self.policy.explain(self.batch, row)
+        return (finding for finding, _ in self.told(rule=rule, state=state))
+
+    def told(
+        self, *, rule: int | None = None, state: State | None = None
+    ) -> Iterator[tuple[Finding, str | None]]:
+        """Make the sentences, each with the task of its run."""
+        table = self.table
+        for column, wanted in (("rule", rule), ("state", state)):
+            if wanted is not None:
+                texts = table.column(column).cast(pa.string())
+                table = table.filter(pc.equal(texts, str(wanted)))
+        first, size = 0, _AT_ONCE[0]
+        while first < len(table):
+            yield from self._told(table.slice(first, size).to_pylist())
+            first, size = first + size, _AT_ONCE[1]
+
+    def _told(self, rows: list[dict[str, Any]]) -> Iterator[tuple[Finding, str | None]]:
+        runs = list(dict.fromkeys(row["run"] for row in rows))
+        batch = self.checked.taken(runs)
+        place = {run: ordinal for ordinal, run in enumerate(runs)}
+        tasks = batch.runs.column("task_id").to_pylist()
+        for row in rows:
+            ordinal = place[row["run"]]
+            yield self.policy.explain(batch, row | {"run": ordinal}), tasks[ordinal]
 
     def findings(self) -> pd.DataFrame:
         """One row a finding; `expected` and `got` are JSON texts."""
@@ -169,7 +237,8 @@ class CheckReport:
 
     def __repr__(self) -> str:
         return (
-            f"CheckReport({self.verdict.value}, {len(self.batch)} runs, {len(self.table)} findings)"
+            f"CheckReport({self.verdict.value}, {len(self.checked)} runs,"
+            f" {len(self.table)} findings)"
         )
 
 
@@ -178,12 +247,17 @@ def check(batch: RunBatch, policy: Policy, *, strict: bool = False, unread: int 
 
     Raises TypeError where the policy is none.
     """
+    require_policy(policy)
+    return CheckReport(InMemory(batch), policy, policy.check(batch), strict, unread)
+
+
+def require_policy(policy: object) -> None:
+    """Raise TypeError where the policy is none."""
     if not isinstance(policy, Policy):
         raise TypeError(
             f"expected a Policy, found {type(policy).__name__}: "
             "read a policy file with Policy.from_yaml(path)"
         )
-    return CheckReport(batch, policy, policy.check(batch), strict, unread)
 
 
 def unread_text(count: int) -> str:
@@ -201,10 +275,10 @@ def _text(value: JsonValue) -> str | None:
 
 
 def _nothing_checked(report: CheckReport) -> Finding:
-    if report.counts and len(report.batch):
+    if report.counts and len(report.checked):
         missing = unread_text(report.unread)
     else:
-        lacks = "no run" if not len(report.batch) else "no rule"
+        lacks = "no run" if not len(report.checked) else "no rule"
         missing = f"there was {lacks} to check"
     return Finding(
         rule="policy",

@@ -24,8 +24,10 @@ import pyarrow as pa
 from trackway_analyzer.atif import write_atif
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.check import CheckReport, check
+from trackway_analyzer.check_files import check_files
 from trackway_analyzer.engine import By, Engine
 from trackway_analyzer.engine.local import LocalEngine, collect
+from trackway_analyzer.engine.native_files import NativeFiles
 from trackway_analyzer.frames import frame
 from trackway_analyzer.model import Trajectory
 from trackway_analyzer.outcomes import Row, outcome_rows
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 Watch: TypeAlias = Callable[[Iterable[pa.Table]], Iterable[pa.Table]]
 """Sees span tables go by."""
 
+_LARGE: Final = 20_000
+"""Spans from which on files are checked where they lie."""
 _SHOWN: Final = 20
 """Runs that a notebook shows of a whole set."""
 
@@ -191,7 +195,22 @@ class Trajectories:
 
         Raises TypeError where the policy is none.
         """
+        files = self.large_files
+        if files is not None:
+            return check_files(files, policy, strict=strict, everything=lambda: self.batch)
         return check(self.batch, policy, strict=strict, unread=lost(self.quarantined))
+
+    @property
+    def large_files(self) -> NativeFiles | None:
+        """Files of ours that are better checked where they lie: large, and not read yet."""
+        spans = self._source.spans
+        plain = type(self._source) is RunSource and self._source.by == "trace"
+        if self._wanted or not plain or spans.is_read:
+            return None
+        if not isinstance(self._source.engine, LocalEngine):
+            return None
+        files = spans.native
+        return files if files is not None and files.rows >= _LARGE else None
 
     def to_parquet(self, path: str | PathLike[str], *, watch: Watch | None = None) -> int:
         """Write the spans as canonical Parquet, all of the file or none; return how many.

@@ -21,11 +21,14 @@ from trackway.schema import GapName
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.dialects import UNKNOWN
 from trackway_analyzer.engine import By, Engine
+from trackway_analyzer.engine.native_files import NativeFiles
 from trackway_analyzer.outcomes import Joined, OutcomeRow, joined
 from trackway_analyzer.read import read
 from trackway_analyzer.read.quarantine import QUARANTINE_SCHEMA
+from trackway_analyzer.read.source import files
 from trackway_analyzer.summary import GAP_SCHEMA
 
+_PARQUET: Final = ".parquet"
 _TRUNCATED: Final = GapName.TRUNCATED_FILE.value
 
 
@@ -47,6 +50,24 @@ class SpanSource:
         """What to call the source in a message."""
         source = self._source
         return str(source) if isinstance(source, str | PathLike) else type(source).__name__
+
+    @cached_property
+    def native(self) -> NativeFiles | None:
+        """The files of the source, where all are Parquet of ours on this machine and none was read.
+
+        Raises SourceError.
+        """
+        place = isinstance(self._source, str | PathLike)
+        if not place or self._dialect is not None or self._format not in (None, "parquet"):
+            return None
+        found = list(files(self._source))
+        local = all(file.filesystem is None and file.path.endswith(_PARQUET) for file in found)
+        return NativeFiles.of([file.path for file in found]) if local else None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the spans are kept already."""
+        return self._kept is not None
 
     def tables(self) -> list[pa.Table]:
         """Span tables of the whole source."""

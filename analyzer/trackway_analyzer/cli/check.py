@@ -32,7 +32,8 @@ def command(
         click.echo(line(report_json(report)))
     else:
         print_report(report, console(), per_rule=None if everything else PER_RULE)
-    for note in rules.notes(trajectories.batch):
+    for note in report.checked.notes(rules):
         click.echo(note, err=True)
-    notes(trajectories, source, reading)
+    if trajectories.large_files is None:
+        notes(trajectories, source, reading)
     return Exit(report.exit_code)

@@ -38,7 +38,7 @@ class Reading:
     def open(self, source: str) -> Trajectories:
         """Read a path, a URL or `-`. Raises click.ClickException where nothing could be read."""
         trajectories = self.unread(source)
-        if not len(trajectories.span_table):
+        if trajectories.large_files is None and not len(trajectories.span_table):
             refuse_unreadable(trajectories, source)
         return trajectories
 

@@ -40,7 +40,7 @@ def print_report(report: CheckReport, to: Console, *, per_rule: int | None = PER
     _print_group(report, "insufficient evidence", State.INSUFFICIENT, undecided, to, per_rule)
     written = [c for i, c in numbered if i not in report.policy.implied]
     held = [one_line(c.rule) for c in written if not c.violated and not c.insufficient]
-    if held and len(report.batch):
+    if held and len(report.checked):
         to.print(Text(f"held in every run: {', '.join(held)}", style="dim"), soft_wrap=True)
     to.print(_verdict(report), soft_wrap=True)
 
@@ -50,7 +50,7 @@ def report_json(report: CheckReport) -> dict[str, Any]:
     return {
         "verdict": report.verdict.value,
         "exit_code": report.exit_code,
-        "runs": len(report.batch),
+        "runs": len(report.checked),
         "runs_kept": report.runs_kept,
         "unread": report.unread,
         "rules": [
@@ -78,25 +78,16 @@ def _print_group(
     if not rules:
         return
     to.print(Text(title, style="bold"))
-    tasks = _tasks(report)
     for index, count in rules:
         runs = count.violated if state is State.VIOLATED else count.insufficient
         to.print(_rule_line(count, state, runs), soft_wrap=True)
-        for finding in islice(report.explained(rule=index, state=state), per_rule):
-            task = tasks.get(finding.run_id)
+        for finding, task in islice(report.told(rule=index, state=state), per_rule):
             named = "" if task is None else f"task {one_line(task)}  "
             line = Text(f"      {one_line(finding.run_id)}  {named}", style="dim")
             to.print(line.append(one_line(finding.sentence), style="not dim"), soft_wrap=True)
         if per_rule is not None and runs > per_rule:
             to.print(Text(f"      … and {runs - per_rule} more (--all)", style="dim"))
     to.print()
-
-
-def _tasks(report: CheckReport) -> dict[str, str | None]:
-    """Task of each run, where one is recorded."""
-    runs = report.batch.runs
-    columns = (runs.column(name).to_pylist() for name in ("run_id", "task_id"))
-    return dict(zip(*columns, strict=True))
 
 
 def _rule_line(count: RuleCount, state: State, runs: int) -> Text:
@@ -117,7 +108,7 @@ def _verdict(report: CheckReport) -> Text:
     unread = f"; {unread_text(report.unread)}" if report.unread else ""
     line = Text(words, style=style)
     return line.append(
-        f"  {_runs(len(report.batch))}, {report.runs_kept:,} without a finding; "
+        f"  {_runs(len(report.checked))}, {report.runs_kept:,} without a finding; "
         f"{broken:,} violated, {undecided:,} undecided{unread}",
         style="default not bold",
     )

@@ -26,10 +26,12 @@ import pyarrow.compute as pc
 
 from trackway.schema import Operation
 from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.engine.looks import Limit, Looks
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result, State
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.rule import Rule, Said
+from trackway_analyzer.rules.tools import Tools
 
 Floats = npt.NDArray[np.float64]
 
@@ -105,6 +107,16 @@ class Budget(Rule):
     def title(self) -> str:
         """How a report names this rule."""
         return self.key if self.agent is None else f"{self.key}: {self.agent}"
+
+    def looks(self, tools: Tools) -> Looks | None:
+        """The shape, and sums of what the steps spent."""
+        return Looks(
+            limits=frozenset(
+                Limit(_COLUMNS.get(name, (name,)), limit)
+                for name, limit in self.limits.items()
+                if name in _COLUMNS or name == "seconds"
+            )
+        )
 
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
         """Return one result for each run beyond a limit, or maybe beyond one."""

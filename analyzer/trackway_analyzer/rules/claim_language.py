@@ -134,7 +134,7 @@ def claims(text: str, pattern: str) -> list[Claimed]:
     Raises ValueError on a pattern that is none.
     """
     expression = compiled_pattern(pattern)
-    found = _claims_like(text.translate(_ZEROS), pattern) if _digit_blind(pattern) else None
+    found = _claims_like(text.translate(_ZEROS), pattern) if digit_blind(pattern) else None
     if found is None:
         found = _found(text, expression)
     return [Claimed(text, place) for place in found]
@@ -156,7 +156,7 @@ def _found(text: str, expression: re.Pattern[str]) -> list[Found]:
 
 
 @lru_cache(maxsize=512)
-def _digit_blind(pattern: str) -> bool:
+def digit_blind(pattern: str) -> bool:
     """Whether a pattern treats all digits alike."""
     return not re.search(r"\d", re.sub(r"\{[\d,]*\}|0-9", "", pattern))
 

@@ -17,17 +17,21 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway.schema import GapName
 from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.rules.claim_language import (
     MARKDOWN,
     Claimed,
     agrees,
     claims,
     compiled_pattern,
+    digit_blind,
 )
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
@@ -42,6 +46,7 @@ from trackway_analyzer.rules.sentences import (
     step,
 )
 from trackway_analyzer.rules.terms import Hidden
+from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.values import is_cut, reader, shown
 
 _ANCHOR: Final = re.compile(r"(?<!\\)[\^$]|\\A")
@@ -80,6 +85,12 @@ class Claim(Rule):
     def speaks_of(self) -> frozenset[str]:
         """The tool that a claim needs."""
         return frozenset({self.needs})
+
+    def looks(self, tools: Tools) -> Looks | None:
+        """The shape, and whether the final text claims anything; with groups also what."""
+        if compiled_pattern(self.says).groupindex:
+            return None
+        return Looks(texts=(partial(claim_classes, self.says),))
 
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
         """Return one result for each run whose final text claims what it did not do."""
@@ -186,6 +197,17 @@ class Claim(Rule):
         if near is not None:
             sentence += f"; nearest: {where}"
         return Said(sentence=sentence, expected=self.needs, nearest=where)
+
+
+def claim_classes(pattern: str, texts: pa.Array) -> npt.NDArray[np.int64]:
+    """Tell final texts apart as far as a claim without groups does: claims or not, cut or not."""
+    like = pc.replace_substring_regex(texts, "[1-9]", "0") if digit_blind(pattern) else texts
+    encoded = like.dictionary_encode()
+    classes = np.zeros(len(encoded.dictionary), dtype=np.int64)
+    for row, text in _candidates(pa.chunked_array([encoded.dictionary]), pattern):
+        classes[row] = bool(claims(text, pattern)) + 2 * is_cut(text)
+    found: npt.NDArray[np.int64] = classes[encoded.indices.to_numpy(zero_copy_only=False)]
+    return found
 
 
 def _no_text(evidence: Evidence, run: int) -> Result:

@@ -86,6 +86,11 @@ class Expression:
         )
 
     @property
+    def terms(self) -> tuple[Term, ...]:
+        """Everything that it reads, literals too."""
+        return tuple(_terms(self.node))
+
+    @property
     def reads_result_only(self) -> bool:
         """Whether the answer depends on the step's own result alone."""
         return not any(isinstance(term, Name) for term in _terms(self.node))

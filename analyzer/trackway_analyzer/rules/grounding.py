@@ -24,6 +24,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Final
 
+from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.model import JsonValue, Trajectory
 from trackway_analyzer.records import Records
 from trackway_analyzer.rules.entities import established, subjects
@@ -31,6 +32,7 @@ from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
+from trackway_analyzer.rules.looked_at import compared, entities_returned, value_at
 from trackway_analyzer.rules.rule import (
     Said,
     ToolRule,
@@ -47,7 +49,7 @@ from trackway_analyzer.rules.source_path import source_path
 from trackway_analyzer.rules.surely import plain_keys, surely_from, surely_grounded
 from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden
 from trackway_analyzer.rules.told import Text, hidden_input, told
-from trackway_analyzer.rules.tools import MUTATE, NOTIFY
+from trackway_analyzer.rules.tools import MUTATE, NOTIFY, Tools
 from trackway_analyzer.rules.values import is_number, likeness, members, reader, same, shown
 
 INPUT: Final = "input"
@@ -105,6 +107,23 @@ class Grounded(ToolRule):
     @cached_property
     def _relation(self) -> Expression | None:
         return None if self.relation is None else compiled(self.relation)
+
+    def looks(self, tools: Tools) -> Looks | None:
+        """The shape, and the argument with what its sources hold; anywhere: anything."""
+        if self.relation is not None or not self.sources or INPUT in self.sources:
+            return None
+        types = {spec.entity.type for spec in tools.values()}
+        values = [value_at(self.tool, "arguments", self.argument)]
+        for source in self.sources:
+            known = source in tools or source in types
+            name, path = (source, "$") if known else source_path(source)
+            if path != "$":
+                values.append(value_at(name, "result", path))
+            elif name in types and name not in tools:
+                values += entities_returned(tools, name)
+            else:
+                return None
+        return compared(values)
 
     def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
         """Judge where the values of one run come from."""

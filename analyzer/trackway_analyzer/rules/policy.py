@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from os import PathLike
 from pathlib import Path
@@ -21,9 +21,11 @@ import orjson
 import pyarrow as pa
 
 from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import FINDING_SCHEMA, Finding, Result, State, findings_table
 from trackway_analyzer.rules.located import PolicyError
+from trackway_analyzer.rules.looked_at import everywhere, successes
 from trackway_analyzer.rules.policy_file import read_policy
 from trackway_analyzer.rules.rule import Rule
 from trackway_analyzer.rules.sentences import nearest_name
@@ -73,6 +75,13 @@ class Policy:
     def __repr__(self) -> str:
         return f"Policy({', '.join(rule.title for rule in self.rules)})"
 
+    def looks(self) -> Looks | None:
+        """What all rules together look at; None where one of them has no bounds."""
+        found = Looks.union(
+            [successes(self.tools), *(rule.looks(self.tools) for rule in self.rules)]
+        )
+        return None if found is None else everywhere(found, self.tools)
+
     def check(self, batch: RunBatch) -> pa.Table:
         """Return the findings of a batch, as `finding.FINDING_SCHEMA`, sorted by run and rule."""
         if not isinstance(batch, RunBatch):
@@ -106,7 +115,13 @@ class Policy:
         like it; a rule of whose tools none is called, so that it can never fire here; and a rule
         about an agent that took no step.
         """
-        recorded = sorted(name for name in batch.steps.column("tool").unique().to_pylist() if name)
+        names = (batch.steps.column(name).unique().to_pylist() for name in ("tool", "agent"))
+        return self.notes_on(*names)
+
+    def notes_on(self, tools: Iterable[str | None], agents: Iterable[str | None]) -> list[str]:
+        """The same, of tools and agents that were recorded."""
+        recorded = sorted(name for name in tools if name)
+        acting = sorted(name for name in agents if name)
         notes = [
             f"{self._place(name)}tools: {name} is called in no run{_nearest(name, recorded)}"
             for name in self.tools
@@ -114,7 +129,7 @@ class Policy:
         ]
         for rule in self.rules:
             notes += self._notes_on(rule, recorded)
-            notes += self._agent_notes(rule, batch)
+            notes += self._agent_notes(rule, acting)
         return list(dict.fromkeys(notes))
 
     def _notes_on(self, rule: Rule, recorded: list[str]) -> Iterator[str]:
@@ -128,9 +143,8 @@ class Policy:
         for name in missing:
             yield f"{about}: no run calls {name}{_nearest(name, recorded)}"
 
-    def _agent_notes(self, rule: Rule, batch: RunBatch) -> Iterator[str]:
+    def _agent_notes(self, rule: Rule, agents: list[str]) -> Iterator[str]:
         agent = getattr(rule, "agent", None)
-        agents = sorted(name for name in batch.steps.column("agent").unique().to_pylist() if name)
         if agent is not None and agent not in agents:
             yield (
                 f"{self._where(rule)}{rule.title} fits no run: no step is of agent {agent}"

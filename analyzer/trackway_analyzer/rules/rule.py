@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.model import JsonValue, Trajectory
 from trackway_analyzer.records import Records, as_trajectory
 from trackway_analyzer.rules.evidence import Evidence
@@ -91,6 +92,10 @@ class Rule(ABC):
 
     def contradicts(self, other: Rule) -> str | None:
         """Why no run could keep both rules; None: some could."""
+        return None
+
+    def looks(self, tools: Tools) -> Looks | None:
+        """What the rule looks at, with what is declared of tools; None: anything."""
         return None
 
     def evidence(self, batch: RunBatch | Evidence) -> Evidence:

@@ -19,11 +19,14 @@ import numpy as np
 
 from trackway.schema import Operation
 from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.looked_at import SHAPE
 from trackway_analyzer.rules.rule import Rule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import step
+from trackway_analyzer.rules.tools import Tools
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,10 @@ class _NamedTools(Rule):
 
     def _names(self, name: str | None) -> bool:
         return name is not None and self._pattern.fullmatch(name) is not None
+
+    def looks(self, tools: Tools) -> Looks | None:
+        """The shape alone: tools, their names and agents."""
+        return SHAPE
 
     @abstractmethod
     def _breaks(self, tool: str | None, alias: str | None) -> bool:

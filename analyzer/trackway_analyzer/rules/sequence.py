@@ -25,10 +25,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.engine.looks import Looks, Value
 from trackway_analyzer.model import Trajectory
 from trackway_analyzer.records import Records
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result, Severity
+from trackway_analyzer.rules.looked_at import SHAPE, compared, entities_returned, value_at
 from trackway_analyzer.rules.outline import deciding_values, plainly_following
 from trackway_analyzer.rules.pattern import EXTRAS, Extra, Spec, StepSpec, declared, one_of
 from trackway_analyzer.rules.reading import Reading
@@ -116,6 +118,25 @@ class Sequence(RunRule):
         """A warning for extras of unknown kind, where extra reads are allowed."""
         return (UnknownKind(self),) if self.extra == "reads" else ()
 
+    def looks(self, tools: Tools) -> Looks | None:
+        """The shape, and which entities mutations name and earlier results hold."""
+        if any(spec.guard or spec.where for spec in self.specs):
+            return None
+        values: list[Value | None] = []
+        for spec in self.specs:
+            known = spec.tool is not None and spec.tool in tools
+            declared_success = tools[spec.tool].success if spec.tool and known else None
+            if spec.success_expression not in (None, declared_success):
+                return None
+            if spec.entity_arg is not None:
+                values.append(value_at(spec.tool, "arguments", spec.entity_arg))
+        values += [
+            value_at(name, "arguments", declared_tool.entity.argument)
+            for name, declared_tool in tools.items()
+            if declared_tool.entity.argument is not None
+        ]
+        return compared([*values, *entities_returned(tools)]) if values else SHAPE
+
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
         """Return one result for each run that does not follow the pattern."""
         evidence = self.evidence(batch)
@@ -186,6 +207,10 @@ class UnknownKind(Rule):
 
     sequence: Sequence
     severity: Severity = field(default=Severity.WARNING, kw_only=True)
+
+    def looks(self, tools: Tools) -> Looks | None:
+        """The shape alone."""
+        return SHAPE
 
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
         """Return one result for each run with an extra call of unknown kind."""

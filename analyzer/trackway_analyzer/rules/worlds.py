@@ -19,14 +19,17 @@ from functools import partial
 from typing import ClassVar, Final
 
 from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.calls import Calls, Possible
 from trackway_analyzer.rules.evidence import UNKNOWN_KIND, Evidence
 from trackway_analyzer.rules.finding import Result, State
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
+from trackway_analyzer.rules.looked_at import SHAPE
 from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Rule, Said
 from trackway_analyzer.rules.shapes import Shapes, shapes_of
+from trackway_analyzer.rules.tools import Tools
 
 MOST_WORLDS: Final = 4096
 
@@ -56,6 +59,10 @@ class ShapeRule(Rule):
     def speaks_of(self) -> frozenset[str]:
         """All tools that it names."""
         return frozenset(self.alphabet)
+
+    def looks(self, tools: Tools) -> Looks | None:
+        """The shape alone."""
+        return SHAPE
 
     @property
     def insertions(self) -> int:

@@ -1,0 +1,342 @@
+"""Spans to a few numbers each, in SQL: everything that decides about a run, and nothing else.
+
+The numbers go through the sort instead of texts. Of one span they are:
+
+- `run`: hash of the run id. `span`, `parent`: hashes of the trace and the own or the parent's id,
+  with what the spans of a plain run share. `start`, `end`: ns.
+- `role`: `ROOT`, `STEP`, `TOOL_STEP`, or `BESIDE`, a span that is no step; plus `ODD` where it
+  takes the whole reconstruction to read the span.
+- `shape`: hash of what is exact: operation, tool, outcome, what is recorded, values that decide.
+- `call`, `effect`, `value_…`: hashes of what is only compared: a tool with its arguments, its
+  operation id, values at the paths of `Looks.same`.
+- `text`: the final text, on a root, where the check looks at it; and columns that limits are on.
+
+1. Two different values of one run have the same hash with a chance of 1 in 10^19. Small numbers
+   below `FIRST` stand for what is no plain text or number; `DOUBTFUL` is left to reconstruction.
+2. Arguments and results are read as the recorder writes them: JSON by an encoder, keys once.
+3. Of a call that raised nothing and declared nothing, `happened` decides whether it took effect:
+   from five members of its result where it is an object, from a text's first words. The members
+   are taken as they are; a text in which one of those words occurs is taken whole.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
+
+from trackway.schema import Trackway
+from trackway_analyzer.engine.looks import Column, Looks, Value
+from trackway_analyzer.engine.native_files import NativeFiles
+
+ROOT, STEP, TOOL_STEP, BESIDE = 0, 1, 2, 3
+ODD: Final = 8
+DOUBTFUL, ABSENT, UNRECORDED = 0, 1, 2
+FIRST: Final = 16
+
+_EXACT: Final = (
+    "operation",
+    "tool",
+    "tool_alias",
+    "tool_kind",
+    "agent",
+    "ok",
+    "status",
+    "error_type",
+    "attempt",
+    "step_index",
+)
+_WHETHER: Final = ("arguments", "result", "input", "output", "tokens_in", "tokens_out", "cost")
+"""Columns of which it decides whether they hold something."""
+_SAYS: Final = ("error", "isError", "ok", "success", "status")
+_SAYS_PATHS: Final = [f"'$.{key}'" for key in _SAYS]
+_MERGED: Final = "('(merged tools)', '(merged)')"
+_IS_ROOT: Final = "operation IN ('agent', 'workflow')"
+_IS_TOOL: Final = "operation = 'tool'"
+_IS_STEP: Final = "operation IN ('llm', 'tool', 'retrieval', 'wait')"
+_WORDS: Final = r"'(?i)error|exception|traceback|fail|redacted|\\|^\"\s*[\[{]'"
+_ROOT_SAYS: Final = (
+    f"CASE WHEN {_IS_ROOT} THEN hash(regexp_matches(attributes, "
+    f"""'"(?:{Trackway.SCHEMA_VERSION}|{Trackway.RUN_LAST_STEP})":'),"""
+    f""" TRY(json_extract(attributes, '$."{Trackway.RUN_LAST_STEP}"'))) END"""
+)
+
+
+def digest_query(files: NativeFiles, looks: Looks, source: str) -> str:
+    """Return the SELECT that digests the rows of `source`, a table expression."""
+    return _Digest(files, looks).query(source)
+
+
+def number_columns(looks: Looks) -> list[str]:
+    """Number columns that limits are on."""
+    return sorted({name for limit in looks.limits for name in limit.columns} - {"seconds"})
+
+
+def value_columns(looks: Looks) -> int:
+    """How many columns `value_…` there are."""
+    return max((len(values) for values in _by_tool(looks.same).values()), default=0)
+
+
+class _Digest:
+    """One query, clause by clause."""
+
+    def __init__(self, files: NativeFiles, looks: Looks) -> None:
+        self.files = files
+        self.looks = looks
+        self.same = _by_tool(looks.same)
+        self.exact = _by_tool(looks.exact)
+        self.named = sorted(name for name in {*self.same, *self.exact} if name)
+
+    def query(self, source: str) -> str:
+        """The whole query."""
+        shared = self._varying(["resource", "scope"])
+        columns = {
+            "run": "hash(run_id)",
+            "span": f"hash({', '.join(['trace_id', 'span_id', *shared])})",
+            "parent": f"CASE WHEN parent_span_id IS NULL THEN {ABSENT}::UBIGINT"
+            f" ELSE hash({', '.join(['trace_id', 'parent_span_id', *shared])}) END",
+            "start": "epoch_ns(start)",
+            "end": 'epoch_ns("end")',
+            "role": self._role(),
+            "shape": self._shape(),
+            "call": f"CASE WHEN {_IS_TOOL} AND arguments IS NOT NULL THEN hash(tool, arguments)"
+            f" ELSE {ABSENT}::UBIGINT END",
+            "effect": self._effect(),
+        }
+        for slot in range(value_columns(self.looks)):
+            columns[f"value_{slot}"] = self._value(slot)
+        if self.looks.texts:
+            columns["text"] = f"CASE WHEN {_IS_ROOT} THEN output END"
+        for name in number_columns(self.looks):
+            columns[name] = name
+        chosen = ", ".join(f'{text} AS "{name}"' for name, text in columns.items())
+        return f"SELECT {chosen} FROM ({self._with_values(source)})"
+
+    def _with_values(self, source: str) -> str:
+        """The rows with what is read out of their arguments and results, each parsed once."""
+        read = self._varying(
+            [*_EXACT, *_WHETHER, "resource", "scope", "operation_id", "run_id", "trace_id"]
+        )
+        plain = {*read, *_NEEDED, *number_columns(self.looks)}
+        plain |= {name for name in _LISTS if self._filled(name)}
+        names = ", ".join(f'"{name}"' for name in sorted(plain))
+        return (
+            f"SELECT {names}, {self._extracted('arguments')} AS asked,"
+            f" {self._extracted('result')} AS got FROM {source}"
+        )
+
+    def _extracted(self, column: Column) -> str:
+        cases = []
+        for tool in [*self.named, None]:
+            paths = [_path(value) for value in self._values(tool, column)]
+            says = _SAYS_PATHS if column == "result" else []
+            if not paths and not says:
+                continue
+            condition = self._of(tool)
+            if column == "result" and self._looked_for(tool):
+                names = "|".join([*_SAYS, *(value.path for value in self._values(tool, column))])
+                pattern = _quoted(f'"(?:{names})"')
+                condition += f" AND left(result, 1) = '{{' AND regexp_matches(result, {pattern})"
+            listed = ", ".join([*paths, *says])
+            cases.append(f"WHEN {condition} THEN TRY(json_extract({column}, [{listed}]))")
+        return f"CASE {' '.join(cases)} END" if cases else "NULL::JSON[]"
+
+    def _looked_for(self, tool: str | None) -> bool:
+        """Whether a look for names saves the parsing of most results of a tool."""
+        return all(not value.path.startswith("$") for value in self._values(tool, "result"))
+
+    def _values(self, tool: str | None, column: Column) -> list[Value]:
+        """Values of a tool that stand in a column: those that are compared, then exact ones."""
+        same = [value for value in self.same.get(tool, ()) if value.column == column]
+        exact = [value for value in self.exact.get(tool, ()) if value.column == column]
+        return same + [value for value in exact if value not in same]
+
+    def _of(self, tool: str | None) -> str:
+        if tool is not None:
+            return f"tool = {_quoted(tool)} AND {_IS_TOOL}"
+        others = ", ".join(map(_quoted, self.named))
+        return f"{_IS_TOOL} AND coalesce(tool NOT IN ({others}), true)" if others else _IS_TOOL
+
+    def _varying(self, names: Iterable[str]) -> list[str]:
+        """Columns that hold more than one value."""
+        still = self.files.empty | self.files.constant
+        return [name for name in names if name not in still]
+
+    def _filled(self, name: str) -> bool:
+        return name not in self.files.empty
+
+    def _role(self) -> str:
+        return (
+            f"(CASE WHEN {_IS_TOOL} THEN {TOOL_STEP} WHEN {_IS_STEP} THEN {STEP}"
+            f" WHEN {_IS_ROOT} THEN {ROOT} ELSE {BESIDE} END"
+            f" + CASE WHEN coalesce({' OR '.join(self._odd())}, true) THEN {ODD} ELSE 0 END)"
+            "::UTINYINT"
+        )
+
+    def _odd(self) -> list[str]:
+        """What a plain span has not."""
+        found = ['"end" IS NULL', '"end" < start']
+        found.append(f"({_IS_ROOT} AND (tool IS NOT NULL OR coalesce(output, '') = 'null'))")
+        found.append(f"({_IS_TOOL} AND left(coalesce(arguments, '{{'), 1) <> '{{')")
+        found.append(f"coalesce(tool IN {_MERGED}, false)")
+        for name in ("input", "output"):
+            told = f"contains(coalesce({name}, ''), '\"tool_call')"
+            found.append(f"(operation = 'llm' AND {told})")
+        found.append(
+            f"(NOT {_IS_STEP} AND NOT {_IS_ROOT}"
+            " AND contains(coalesce(attributes, ''), '\"trackway.'))"
+        )
+        if self._filled("truncated"):
+            found.append("len(coalesce(truncated, [])) > 0")
+        if self._filled("links"):
+            found.append("len(coalesce(links, [])) > 0")
+        if self._filled("dropped_attributes"):
+            found.append("coalesce(dropped_attributes, 0) > 0")
+        if self._filled("events"):
+            found.append(
+                "CASE WHEN len(coalesce(events, [])) > 0 THEN"
+                " len(list_filter(events, lambda e: starts_with(e.name, 'trackway.'))) > 0"
+                " ELSE false END"
+            )
+        if self._filled("entity_refs"):
+            found.append(
+                f"({_IS_TOOL} AND (arguments IS NULL OR result IS NULL)"
+                " AND len(coalesce(entity_refs, [])) > 0)"
+            )
+        return found
+
+    def _shape(self) -> str:
+        parts = self._varying(_EXACT)
+        bits = [
+            f"({name} IS NULL)::INT * {1 << place}"
+            for place, name in enumerate(_WHETHER)
+            if self._filled(name)
+        ]
+        if self._filled("finish_reasons"):
+            bits.append(f"(len(coalesce(finish_reasons, [])) > 0)::INT * {1 << len(_WHETHER)}")
+        parts += [" + ".join(bits) or "0", self._outcome(), _ROOT_SAYS]
+        parts += self._exact_arguments()
+        return f"hash({', '.join(parts)})"
+
+    def _outcome(self) -> str:
+        """What decides whether a call took effect, and the exact values of its result."""
+        compared = "".join(
+            f" WHEN {self._of(tool)} THEN hash(got[{count + 1}:])"
+            for tool in [*self.named, None]
+            if (count := sum(v.column == "result" for v in self.same.get(tool, ())))
+        )
+        members = f"CASE{compared} ELSE hash(got) END" if compared else "hash(got)"
+        return f"""CASE WHEN NOT {_IS_TOOL} THEN 0 WHEN result IS NULL THEN 1
+            WHEN got IS NOT NULL THEN {members}
+            WHEN left(result, 1) = '{{' THEN 2
+            WHEN left(result, 1) IN ('[', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9')
+              THEN 3
+            WHEN left(result, 1) = '"' AND NOT regexp_matches(result, {_WORDS}) THEN 4
+            ELSE hash(result) END::UBIGINT"""
+
+    def _exact_arguments(self) -> list[str]:
+        found = []
+        for tool in [*self.named, None]:
+            values = self._values(tool, "arguments")
+            first = len([v for v in self.same.get(tool, ()) if v.column == "arguments"])
+            if len(values) > first:
+                found.append(f"CASE WHEN {self._of(tool)} THEN hash(asked[{first + 1}:]) END")
+        return found
+
+    def _effect(self) -> str:
+        keys = ("operation_id", "idempotency_key")
+        named = " OR ".join(f"contains(arguments, '\"{key}\"')" for key in keys)
+        own = "WHEN operation_id IS NOT NULL THEN hash(operation_id)"
+        return (
+            f"CASE {own if self._filled('operation_id') else ''}"
+            f" WHEN {_IS_TOOL} AND coalesce(tool_kind, 'mutate') = 'mutate'"
+            f" AND coalesce(contains(arguments, '[redacted:') OR {named}, false)"
+            f" THEN {DOUBTFUL}::UBIGINT ELSE {ABSENT}::UBIGINT END"
+        )
+
+    def _value(self, slot: int) -> str:
+        cases = []
+        for tool in [*self.named, None]:
+            values = self.same.get(tool, [])
+            if slot < len(values):
+                value = values[slot]
+                place = self._values(tool, value.column).index(value) + 1
+                skipped = value.column == "result" and self._looked_for(tool)
+                text = _comparable(value, place, skipped=skipped)
+                cases.append(f"WHEN {self._of(tool)} THEN {text}")
+        return f"CASE {' '.join(cases)} ELSE {ABSENT}::UBIGINT END"
+
+
+_NEEDED: Final = (
+    "run_id",
+    "trace_id",
+    "span_id",
+    "parent_span_id",
+    "start",
+    "end",
+    "operation",
+    "tool",
+    "tool_kind",
+    "arguments",
+    "result",
+    "input",
+    "output",
+    "attributes",
+)
+_LISTS: Final = (
+    "truncated",
+    "links",
+    "events",
+    "entity_refs",
+    "finish_reasons",
+    "dropped_attributes",
+    "operation_id",
+    *_WHETHER,
+)
+
+
+def _by_tool(values: Iterable[Value]) -> dict[str | None, list[Value]]:
+    by_tool: dict[str | None, set[Value]] = defaultdict(set)
+    for value in values:
+        by_tool[value.tool].add(value)
+    return {tool: sorted(own, key=_place) for tool, own in by_tool.items()}
+
+
+def _place(value: Value) -> tuple[str, str]:
+    return value.column, value.path
+
+
+def _path(value: Value) -> str:
+    return _quoted(value.path if value.path.startswith("$") else f'$."{value.path}"')
+
+
+def _comparable(value: Value, place: int, *, skipped: bool) -> str:
+    """Hash of a text or number at a path; small numbers for what is neither.
+
+    `skipped`: what lacks the name was not parsed.
+    """
+    column = value.column
+    found = f"{'asked' if column == 'arguments' else 'got'}[{place}]"
+    absent = str(DOUBTFUL) if column == "arguments" else str(ABSENT)
+    if column == "result" and not value.path.startswith("$"):
+        # A plain name is looked for at any depth where it is not at the top.
+        key = _quoted(f'"{value.path}"')
+        absent = f"CASE WHEN contains(result, {key}) THEN {DOUBTFUL} ELSE {ABSENT} END"
+    unread = absent if skipped else str(DOUBTFUL)
+    listed = "asked" if column == "arguments" else "got"
+    return f"""CASE WHEN {column} IS NULL THEN {UNRECORDED}::UBIGINT
+        WHEN {listed} IS NULL THEN {unread}::UBIGINT
+        WHEN {found} IS NULL THEN {absent}::UBIGINT
+        WHEN left({found}, 1) = '"' THEN
+          CASE WHEN contains({found}, '\\') OR contains({found}, '[redacted:')
+            THEN {DOUBTFUL}::UBIGINT ELSE hash({found}) END
+        WHEN {found} = 'true' THEN 3::UBIGINT
+        WHEN {found} = 'false' THEN 4::UBIGINT
+        WHEN {found} = 'null' THEN 5::UBIGINT
+        WHEN abs(TRY_CAST({found} AS DOUBLE)) < 9007199254740992
+          THEN hash(TRY_CAST({found} AS DOUBLE) + 0.0, 1)
+        ELSE {DOUBTFUL}::UBIGINT END"""
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,123 @@
+"""Parquet files that the recorder wrote, told by their footers without reading a row.
+
+1. All columns of the span table that matter are there with their types; `source` is ours in every
+   row; every row has a run id. Anything else is for the readers of `read`.
+2. Statistics tell which columns hold nothing, or one value, in all files: those are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from trackway.schema import SCOPE_NAME
+from trackway_analyzer.tables import SPAN_SCHEMA
+
+_PARTITION: Final = "service"
+"""The one column that stands in the folder's name and in the footer."""
+_SERVICE: Final = b"trackway.service"
+_ORDER: Final = b"trackway.order"
+_SORTED: Final = b"run,start"
+
+
+@dataclass(frozen=True, slots=True)
+class NativeFiles:
+    """Files of one schema, all of ours."""
+
+    paths: tuple[str, ...]
+    rows: int
+    sorted: bool
+    """Each file says that its rows are sorted by run and start."""
+    columns: frozenset[str]
+    empty: frozenset[str]
+    """Columns without any value."""
+    constant: frozenset[str]
+    """Columns with one value in all rows."""
+
+    @classmethod
+    def of(cls, paths: Sequence[str | Path]) -> NativeFiles | None:
+        """Read the footers; None where the files are not, all of them, the recorder's."""
+        found: list[pq.FileMetaData] = []
+        schema: pa.Schema | None = None
+        for path in paths:
+            try:
+                with pq.ParquetFile(path) as file:
+                    own = file.schema_arrow
+                    found.append(file.metadata)
+            except (OSError, pa.ArrowException):
+                return None
+            if schema is None:
+                schema = own
+            if not _is_ours(own) or not own.equals(schema):
+                return None
+        if schema is None:
+            return None
+        spread = {name: _Spread() for name in schema.names}
+        for metadata in found:
+            _gather(metadata, spread)
+        said, run = spread["source"], spread["run_id"]
+        rows = sum(metadata.num_rows for metadata in found)
+        if rows and (said.nulls or said.values != {SCOPE_NAME} or run.nulls != 0):
+            return None
+        return cls(
+            tuple(map(str, paths)),
+            rows,
+            all((m.metadata or {}).get(_ORDER) == _SORTED for m in found),
+            frozenset(schema.names),
+            frozenset(name for name, s in spread.items() if not s.filled),
+            frozenset(
+                name
+                for name, s in spread.items()
+                if s.filled and not s.nulls and len(s.values) == 1
+            ),
+        )
+
+
+class _Spread:
+    """What the statistics say of a column: nulls, and its smallest and largest values."""
+
+    def __init__(self) -> None:
+        self.nulls = 0
+        self.filled = False
+        self.values: set[Any] = set()
+
+    def add(self, statistics: Any, rows: int, slots: int, *, nested: bool) -> None:
+        """Take in one column of one row group; of a nested column, one of its leaves."""
+        if statistics is None or not statistics.has_null_count:
+            self.filled = True
+            self.values |= {object(), object()}
+            return
+        self.filled |= statistics.null_count < slots
+        if nested:
+            return
+        self.nulls += statistics.null_count
+        if statistics.has_min_max:
+            self.values |= {statistics.min, statistics.max}
+        elif statistics.null_count < rows:
+            self.values |= {object(), object()}
+
+
+def _is_ours(schema: pa.Schema) -> bool:
+    return all(
+        field.name in schema.names and schema.field(field.name).type == field.type
+        for field in SPAN_SCHEMA
+        if field.name != _PARTITION
+    )
+
+
+def _gather(metadata: pq.FileMetaData, spread: dict[str, _Spread]) -> None:
+    for group in range(metadata.num_row_groups):
+        row_group = metadata.row_group(group)
+        for place in range(row_group.num_columns):
+            column = row_group.column(place)
+            name, dot, _ = column.path_in_schema.partition(".")
+            statistics = column.statistics if column.is_stats_set else None
+            if name in spread:
+                spread[name].add(
+                    statistics, row_group.num_rows, column.num_values, nested=bool(dot)
+                )
