@@ -4,6 +4,7 @@
 `step(...)` blocks. Everything here is public; everything else is not.
 """
 
+from trackway.approvals import waiting
 from trackway.blocks import requested, run, step
 from trackway.capture import Limits, capture_errors, redactor
 from trackway.configure import configure, flush, shutdown
@@ -58,4 +59,5 @@ __all__ = [
     "tools",
     "uninstrument",
     "wait",
+    "waiting",
 ]

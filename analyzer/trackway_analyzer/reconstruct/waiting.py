@@ -6,6 +6,11 @@ process, the call gets a span of its own. So it is told by all of these:
 
 1. The span is of an instrumentor of that SDK, has arguments, and ended without result or error.
 2. No model call of its trace starts after it: a tool that gave nothing would have been read.
+
+LangGraph interrupts a tool by an exception, and runs it anew, from its beginning, once somebody has
+answered:
+
+3. The span failed with one of `INTERRUPTS`.
 """
 
 from __future__ import annotations
@@ -24,12 +29,17 @@ SCOPES: Final = (
 """Instrumentors of openai-agents (0.24), which all pass on the function span."""
 
 
+INTERRUPTS: Final = frozenset({"GraphInterrupt", "NodeInterrupt"})
+"""Exceptions of langgraph (1.2), with or without their module."""
+
+
 def waiting_calls(columns: SpanColumns, steps: Mask) -> Mask:
     """Return which tool spans stand for a call that waits."""
     names = columns.array("scope").dictionary.to_pylist()
     codes = [code for code, name in enumerate(names) if name in SCOPES]
+    interrupted = _interrupted(columns, steps)
     if not codes:
-        return np.zeros_like(steps)
+        return interrupted
     waiting: Mask = steps & (columns.operation == TOOL) & np.isin(columns.codes("scope"), codes)
     waiting &= columns.recorded("arguments") & ~columns.recorded("result")
     waiting &= ~columns.failed & (columns.end != NEVER)
@@ -38,4 +48,13 @@ def waiting_calls(columns: SpanColumns, steps: Mask) -> Mask:
         last = np.zeros(int(columns.trace.max()) + 1, dtype=np.int64)
         np.maximum.at(last, columns.trace[models], columns.start[models])
         waiting &= last[columns.trace] < columns.start
-    return waiting
+    return waiting | interrupted
+
+
+def _interrupted(columns: SpanColumns, steps: Mask) -> Mask:
+    names = columns.array("error_type").dictionary.to_pylist()
+    codes = [code for code, name in enumerate(names) if name.rpartition(".")[2] in INTERRUPTS]
+    if not codes:
+        return np.zeros_like(steps)
+    found: Mask = steps & (columns.operation == TOOL) & np.isin(columns.codes("error_type"), codes)
+    return found
