@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Generator
+from contextvars import Token
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any, Final
 
 from opentelemetry import context as otel_context
+from opentelemetry.context import Context
 
 from trackway.capture.storage import mro_of, namespace_of
 from trackway.driving import (
     Opened,
     detach,
+    failed,
     follow_async_generator,
     follow_coroutine,
     follow_generator,
@@ -41,6 +44,16 @@ def follower(kind: type) -> Follow | None:
         _known.update(_EXACT)
     found = _known[kind] = _follower(kind)
     return found
+
+
+def settled(result: Any, live: Opened, token: Token[Context]) -> Any:
+    """Leave the context of a call that returned, and end its span or have its result followed."""
+    detach(token)
+    follow = follower(type(result))
+    if follow is not None:
+        return follow(result, live)
+    live.finish(result)
+    return result
 
 
 def _follower(kind: type) -> Follow | None:
@@ -115,8 +128,9 @@ class FollowedIterator:
         self._followed = followed
         self._live = live
 
+    # mypy knows `__class__` as no property; isinstance must see the client's class.
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:  # isinstance must see the client's class
+    def __class__(self) -> Any:
         return type(self._followed)
 
     def __getattr__(self, name: str) -> Any:
@@ -132,33 +146,31 @@ class FollowedIterator:
         token = otel_context.attach(self._live.context)
         try:
             item = next(self._followed)
-        except StopIteration:
-            detach(token)
-            self._live.exhausted()
-            raise
         except BaseException as error:
-            detach(token)
-            self._live.fail(error)
+            self._ended(token, error)
             raise
-        detach(token)
-        self._live.item(item)
-        return item
+        return self._given(token, item)
 
     async def __anext__(self) -> Any:
         token = otel_context.attach(self._live.context)
         try:
             item = await anext(self._followed)
-        except StopAsyncIteration:
-            detach(token)
-            self._live.exhausted()
-            raise
         except BaseException as error:
-            detach(token)
-            self._live.fail(error)
+            self._ended(token, error)
             raise
+        return self._given(token, item)
+
+    def _given(self, token: Token[Context], item: Any) -> Any:
         detach(token)
         self._live.item(item)
         return item
+
+    def _ended(self, token: Token[Context], error: BaseException) -> None:
+        if isinstance(error, (StopIteration, StopAsyncIteration)):
+            detach(token)
+            self._live.exhausted()
+        else:
+            failed(self._live, token, error)
 
     def __enter__(self) -> Any:
         self._followed.__enter__()

@@ -64,6 +64,12 @@ def detach(token: Token[Context] | None) -> None:
         otel_context.detach(token)
 
 
+def failed(live: Opened, token: Token[Context] | None, error: BaseException) -> None:
+    """Leave the context, and end the span with the error."""
+    detach(token)
+    live.fail(error)
+
+
 def drive_async_generator(
     function: Callable[..., AsyncGenerator[Any, Any]],
     open_span: Opener,
@@ -155,8 +161,7 @@ async def follow_coroutine(coroutine: Coroutine[Any, Any, Any], live: Opened) ->
     try:
         result = await coroutine
     except BaseException as error:
-        detach(token)
-        live.fail(error)
+        failed(live, token, error)
         raise
     detach(token)
     live.finish(result)

@@ -73,7 +73,7 @@ def _standing_in_for_default(set_handler: Callable[..., Any]) -> Callable[..., A
         before = set_handler(number, _terminate if handler == signal.SIG_DFL else handler)
         return signal.SIG_DFL if before is _terminate else before
 
-    set_handler_or_ours.original = set_handler  # type: ignore[attr-defined]
+    vars(set_handler_or_ours)["original"] = set_handler
     return set_handler_or_ours
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from opentelemetry import context as otel_context
 
-from trackway.adoption import follower
-from trackway.driving import Opener, called, detach, drive_async_generator, follow_generator
+from trackway.adoption import settled
+from trackway.driving import Opener, called, drive_async_generator, failed, follow_generator
 
 _MARK = "__trackway__"
 
@@ -38,8 +38,8 @@ def wrap(function: Callable[..., Any], open_span: Opener) -> Callable[..., Any]:
         wrapper = _plain(function, open_span)
     functools.update_wrapper(wrapper, _named(function))
     wrapper.__dict__[_MARK] = True
-    if wrapper.__wrapped__ is not function:  # type: ignore[attr-defined]
-        wrapper.__wrapped__ = function  # type: ignore[attr-defined]
+    # Of a partial or an instance `update_wrapper` has taken what stands behind it.
+    wrapper.__dict__["__wrapped__"] = function
     return wrapper
 
 
@@ -63,15 +63,9 @@ def _plain(function: Callable[..., Any], open_span: Opener) -> Callable[..., Any
         try:
             result = function(*args, **kwargs)
         except BaseException as error:
-            detach(token)
-            live.fail(error)
+            failed(live, token, error)
             raise
-        detach(token)
-        follow = follower(type(result))
-        if follow is not None:
-            return follow(result, live)
-        live.finish(result)
-        return result
+        return settled(result, live, token)
 
     return wrapper
 
@@ -85,15 +79,9 @@ def _coroutine(function: Callable[..., Any], open_span: Opener) -> Callable[...,
         try:
             result = await function(*args, **kwargs)
         except BaseException as error:
-            detach(token)
-            live.fail(error)
+            failed(live, token, error)
             raise
-        detach(token)
-        follow = follower(type(result))
-        if follow is not None:
-            return follow(result, live)
-        live.finish(result)
-        return result
+        return settled(result, live, token)
 
     return wrapper
 

@@ -208,6 +208,7 @@ def _submit_to_processes(submit: Callable[..., Any]) -> Callable[..., Any]:
 def _start_thread(start: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
     def start_in_place(self: threading.Thread) -> None:
         if _inside_run() and not self.name.startswith("trackway-"):
+            # On the instance: the class stays as it is, and so do other threads.
             self.run = _InThread(self.run, get_current())  # type: ignore[method-assign]
         start(self)
 

@@ -121,8 +121,9 @@ class _View:
         self.__dict__.update(methods)
         self._viewed = viewed
 
+    # mypy knows `__class__` as no property; isinstance must see the object's class.
     @property  # type: ignore[misc]
-    def __class__(self) -> Any:  # isinstance must see the object's class
+    def __class__(self) -> Any:
         return type(self._viewed)
 
     def __getattr__(self, name: str) -> Any:

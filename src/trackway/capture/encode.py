@@ -83,7 +83,7 @@ class _Walk(Leaves):
         if kind is str:
             return self.string(value)
         if value is None or kind is bool:
-            return value  # type: ignore[no-any-return]
+            return bool(value) if kind is bool else None
         if kind is int:
             return self.integer(value)
         if kind is float:

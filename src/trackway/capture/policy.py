@@ -104,7 +104,7 @@ class Capture:
         """
         try:
             return self._text(text)
-        except Exception as error:  # noqa: BLE001 - as above
+        except Exception as error:  # noqa: BLE001 - it stands in the user's own error handling
             record_capture_error("capture.text", error)
             return "[capture failed]"
 
