@@ -116,6 +116,14 @@ def test_a_loop_of_one_s_own_is_one_run_where_the_process_is(tmp_path: Path) -> 
     assert trajectory.tools == ["lookup_order", "refund_create"]
 
 
+def test_a_process_that_it_starts_belongs_to_the_run(tmp_path: Path) -> None:
+    run("launching_agent.py", tmp_path, TRACKWAY_RUN="refund-happy")
+    (trajectory,) = ta.load(tmp_path / "traces")
+    assert trajectory.task_id == "refund-happy"
+    assert trajectory.tools == ["lookup_order", "refund_create"]
+    assert trajectory.gaps == ()
+
+
 @pytest.mark.parametrize(
     "variables",
     [

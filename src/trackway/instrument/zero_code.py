@@ -8,15 +8,18 @@
    (web frameworks, databases) are loaded as ever.
 4. `OTEL_PYTHON_DISABLED_INSTRUMENTATIONS` holds for the registry's libraries, too.
 5. `TRACKWAY_RUN=TASK` makes the whole process one run of that task, for programs whose agent is a
-   loop of their own: no span says where that begins.
+   loop of their own: no span says where that begins. A process that it starts belongs to the run,
+   too: a tool server on stdio would else be a run of the same task.
 6. What fails is logged; the program starts.
 """
 
 from __future__ import annotations
 
 import atexit
+import json
 import logging
 import os
+from contextlib import AbstractContextManager
 from importlib import import_module, metadata
 from typing import Any, Final
 
@@ -24,12 +27,15 @@ from trackway.blocks import run
 from trackway.configure import configure
 from trackway.instrument.registry import BY_NAME, LIBRARIES
 from trackway.instrument.turning_on import instrument
+from trackway.propagation import carried, carrier
 
 NAME: Final = "trackway"
 _DISTRO: Final = "OTEL_PYTHON_DISTRO"
 _CONFIGURATOR: Final = "OTEL_PYTHON_CONFIGURATOR"
 _DISABLED: Final = "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS"
 _RUN: Final = "TRACKWAY_RUN"
+_CARRIER: Final = "TRACKWAY_RUN_CARRIER"
+"""Set by the process that opened the run, for those that it starts."""
 _LOGGER: Final = logging.getLogger("trackway")
 _OURS: Final = frozenset(
     target
@@ -92,8 +98,11 @@ def _open_run_of_process() -> None:
     task = os.environ.get(_RUN, "").strip()
     if not task:
         return
-    block = run(task)
+    given = os.environ.get(_CARRIER)
+    block: AbstractContextManager[Any] = run(task) if given is None else carried(json.loads(given))
     block.__enter__()
+    if given is None:
+        os.environ[_CARRIER] = json.dumps(carrier())
     process = os.getpid()
 
     def close() -> None:
