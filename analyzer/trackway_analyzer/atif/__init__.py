@@ -8,7 +8,9 @@
    (`llm_call_count` 0).
 4. What ATIF has no place for stands under `extra.trackway`: a few words at each step, and at the
    trajectory the spans themselves (`read.atif_evidence`), so that reading it gives the same run.
-5. Reading it with other tools needs none of that.
+5. A conversation that was written as one trajectory (`by="session"`) is one again when it is read
+   by session; of a trace that was cut into runs, its files together give the same runs.
+6. Reading it with other tools needs none of that.
 """
 
 from trackway_analyzer.atif.trajectory import VERSION, atif_of

@@ -13,7 +13,6 @@ from uuid import uuid4
 
 import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from trackway.schema import STEP_OPERATIONS
 from trackway_analyzer.atif.trajectory import atif_of
@@ -58,35 +57,32 @@ def _documents(batch: RunBatch, spans: pa.Table, by: By) -> Iterator[dict[str, A
     rows = rows_of_runs(spans, by=by)
     for trajectory in batch:
         own = spans.take(pa.array(rows[trajectory.run_id]))
-        own = _judged(_named(own, trajectory.run_id), trajectory.run)
-        yield atif_of(trajectory, own)
+        yield atif_of(trajectory, _judged(own, trajectory.run))
 
 
-def _named(spans: pa.Table, run_id: str) -> pa.Table:
-    """Return the spans with the run's id, where no id and no trace says that they are one run."""
-    own, traces = spans.column("run_id"), pc.unique(spans.column("trace_id"))
-    if own.null_count < len(spans) or traces.to_pylist() == [run_id]:
-        return spans
-    place = spans.schema.get_field_index("run_id")
-    ids = pa.repeat(pa.scalar(run_id, pa.string()), len(spans))
-    return spans.set_column(place, spans.schema.field(place), ids)
+def _heads(spans: pa.Table) -> list[int]:
+    """Return the rows of spans that are no steps."""
+    operations = spans.column("operation").to_pylist()
+    return [row for row, name in enumerate(operations) if name not in STEP_OPERATIONS]
 
 
 def _judged(spans: pa.Table, run: dict[str, Any]) -> pa.Table:
     """Return the spans with an outcome that was joined to the run and that no span of it tells."""
-    texts = spans.column("attributes").to_pylist()
-    told = "\n".join(filter(None, texts))
+    told = "\n".join(filter(None, spans.column("attributes").to_pylist()))
     outcome = {
         key: run[column]
         for column, key in ATTRIBUTES.items()
         if column.startswith("outcome_") and run[column] is not None and f'"{key}"' not in told
     }
-    operations = spans.column("operation").to_pylist()
-    heads = [row for row, name in enumerate(operations) if name not in STEP_OPERATIONS]
-    if not outcome or not heads:
-        return spans
-    own = parsed(texts[heads[0]] or "{}")
-    texts[heads[0]] = compact({**(own if isinstance(own, dict) else {}), **outcome})
+    heads = _heads(spans)
+    return _with(spans, heads[0], outcome) if outcome and heads else spans
+
+
+def _with(spans: pa.Table, row: int, members: dict[str, Any]) -> pa.Table:
+    """Return the spans with more attributes on one of them."""
+    texts = spans.column("attributes").to_pylist()
+    own = parsed(texts[row] or "{}")
+    texts[row] = compact({**(own if isinstance(own, dict) else {}), **members})
     place = spans.schema.get_field_index("attributes")
     return spans.set_column(place, spans.schema.field(place), pa.array(texts, pa.string()))
 

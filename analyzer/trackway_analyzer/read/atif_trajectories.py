@@ -69,8 +69,6 @@ class _Reading:
         self._session = session
         self._quarantine = quarantine
         self._offset = offset
-        self._asked: frozenset[str | None] = frozenset()
-        """Ids of the calls that the trajectory made itself."""
 
     def trajectory(self, item: Object, parent: str | None, depth: int) -> None:
         """Put a trajectory down as spans below a span."""
@@ -91,10 +89,8 @@ class _Reading:
             end=max(times, default=None),
         )
         subagents = _subagents(item)
-        outer, self._asked = self._asked, _asked(steps)
         for step in steps:
             self._step(step, agent, head, subagents, depth)
-        self._asked = outer
         for left in subagents.values():
             self.trajectory(left, head, depth + 1)
 
@@ -124,39 +120,28 @@ class _Reading:
                 if name in subagents:
                     self.trajectory(subagents.pop(name), span, depth + 1)
         for result in _left(calls, results):
-            content = _content(result.get("content"))
-            self._session.hear(head, {"role": "tool", "content": content})
+            self._stray(head, result)
 
     def _heard(
         self, step: Object, message: JsonValue, calls: list[Any], results: list[Any], head: str
     ) -> None:
         role = "assistant" if step.get("source") == "agent" else str(step.get("source") or "user")
         said: Object = {"role": role, "content": message}
-        calls = [self._of_copy(call, "tool_call_id") for call in calls]
-        results = [self._of_copy(result, "source_call_id") for result in results]
-        if calls:
-            said["tool_calls"] = [_requested(call) for call in calls]
+        if step.get("is_copied_context") is True and (calls or results):
+            # No calls of this trajectory: they are told, and nothing is to be made of them.
+            beside = {"type": "copied_context", "calls": calls, "results": results}
+            said = {"role": role, "parts": [{"type": "text", "content": message}, beside]}
         self._session.hear(head, said)
-        answers = [(call.get("tool_call_id"), got) for call, got in _paired(calls, results) if got]
-        answers += [(None, result) for result in _left(calls, results)]
-        for call_id, result in answers:
-            content = _content(result.get("content"))
-            self._session.hear(head, {"role": "tool", "content": content, "tool_call_id": call_id})
+        if step.get("is_copied_context") is not True:
+            for result in results:
+                self._stray(head, result)
 
-    def _of_copy(self, item: Object, name: str) -> Object:
-        """Return a call or result of a copy; its id may come again, for a call made since."""
-        call_id = _id(item.get(name))
-        known = call_id is not None and call_id in self._asked
-        return item | {name: f"copied:{call_id}"} if known else item
+    def _stray(self, head: str, result: Object) -> None:
+        """Let a result that answers no call of its step be heard."""
+        self._session.hear(head, {"role": "tool", "content": _content(result.get("content"))})
 
     def _broken(self, detail: str, count: int) -> None:
         self._quarantine.add(Reason.BROKEN_VALUE, detail, self._offset, count=count)
-
-
-def _asked(steps: list[Object]) -> frozenset[str | None]:
-    own = (step for step in steps if step.get("is_copied_context") is not True)
-    calls = (call for step in own for call in _list(step, "tool_calls") if isinstance(call, dict))
-    return frozenset(_id(call.get("tool_call_id")) for call in calls)
 
 
 def _about(item: Object, agent: Object) -> Attributes:
