@@ -30,7 +30,9 @@ def parts_of(items: list[Any]) -> Iterator[Part]:
         item = next((i for n in _ENVELOPES if isinstance(i := item.get(n), dict)), item)
         reader = _PARTS.get(str(item.get("type")))
         if reader is None:
-            reader = next((read for key, read in _UNTYPED.items() if key in item), None)
+            # A block of a type that nobody knows has a content which need not be what was said.
+            known = _UNTYPED if item.get("type") is None else _STRUCTURED
+            reader = next((read for key, read in known.items() if item.get(key) is not None), None)
         part = reader(item) if reader is not None else item
         if part is not None:
             yield part
@@ -157,6 +159,7 @@ _UNTYPED: Final[dict[str, Callable[[Part], Part | None]]] = {
     "functionResponse": _gemini_result,
     "content": _text,
 }
+_STRUCTURED: Final = {key: reader for key, reader in _UNTYPED.items() if key != "content"}
 
 
 def holds_results(content: JsonValue) -> bool:

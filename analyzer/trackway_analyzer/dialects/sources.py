@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from trackway_analyzer.dialects.values import json_of
+from trackway_analyzer.dialects.values import is_placeholder, json_of
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.spans import RawSpan
@@ -125,7 +125,11 @@ def _event_message(attributes: Mapping[str, JsonValue], role: str) -> dict[str, 
         fields |= inner
     elif inner is not None:
         fields["content"] = inner
-    fields["content"] = json_of(fields.get("content"))
+    content = json_of(fields.get("content"))
+    if isinstance(content, dict) and isinstance(content.get("parts"), list):
+        # Gemini: the event says user, its content who it was.
+        return {"role": content.get("role") or role, "parts": content["parts"]}
+    fields["content"] = None if is_placeholder(content) else content
     fields["tool_calls"] = json_of(fields.get("tool_calls"))
     if role == "tool" and "id" in fields:
         fields.setdefault("tool_call_id", fields["id"])

@@ -12,7 +12,7 @@ from typing import Final
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import JsonValue
 
-PLACEHOLDERS: Final = frozenset(["<not specified>", "<REDACTED>"])
+PLACEHOLDERS: Final = frozenset(["<not specified>", "<REDACTED>", "<elided>"])
 """Texts that stand for a value that was not recorded."""
 
 _FINISH_REASONS: Final = {

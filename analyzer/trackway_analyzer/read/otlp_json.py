@@ -194,9 +194,15 @@ def _log_event(record: dict[str, Any]) -> RawEvent:
             attributes.setdefault("body", any_value(body))
         except BrokenValueError:
             attributes.setdefault("body", None)
-    name = _text(_field(record, "eventName", "event_name")) or attributes.get("event.name")
+    name = _text(_field(record, "eventName", "event_name")) or next(
+        (attributes[key] for key in _EVENT_NAMES if key in attributes), None
+    )
     time = nanoseconds(_field(record, "timeUnixNano", "time_unix_nano"))
     return RawEvent(name if isinstance(name, str) else "", time, attributes)
+
+
+_EVENT_NAMES: Final = ("event.name", "otel.event.name")
+"""Attributes that name an event which was written before records had a field for it."""
 
 
 def span_hex(value: Any, length: int) -> str | None:

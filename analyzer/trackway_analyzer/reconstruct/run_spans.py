@@ -4,7 +4,9 @@
    a conversation or a resumed run.
 2. What `trackway.*` attributes of the run say stands, of several spans the last word.
 3. Input: what the heads recorded, each text once; else what users said to the models that run in no
-   tool. Messages count as their users' texts.
+   tool and in no agent but the first of a trace. Messages count as their users' texts. Of what the
+   first model was told, that is what stands behind the last word of the assistant: what is before
+   belongs to earlier runs.
 4. Final text: what the head that ended last recorded as its output; else what a model that runs in
    no tool said last without asking for a call; else the output of the agent right below a head
    that ended last, which may answer through a tool. Of a dialogue, what the assistant said at its
@@ -26,7 +28,7 @@ import pyarrow.compute as pc
 from trackway.schema import SCOPE_NAME, Trackway
 from trackway_analyzer.json_text import canonical, parsed
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.reconstruct.columns import LLM, NONE, TOOL, Ints, SpanColumns
+from trackway_analyzer.reconstruct.columns import LLM, NONE, TOOL, Ints, SpanColumns, paired
 from trackway_analyzer.reconstruct.drafts import Drafts
 from trackway_analyzer.reconstruct.messages import ASSISTANT, Item, Messages, Request, Text
 
@@ -77,7 +79,7 @@ def run_spans_of(
     columns = drafts.columns
     _read_attributes(columns, run, rank, spans)
     fallback = _read_heads(columns, run, heads, spans, messages)
-    _read_models(drafts, spans, messages)
+    _read_models(drafts, heads, spans, messages)
     _read_agents(columns, run, np.flatnonzero(np.isin(above, heads)), spans, messages)
     for number, text in fallback.items():
         if spans[number].final_text is None:
@@ -175,7 +177,7 @@ def _last_words(items: list[Item]) -> list[str]:
     return ["\n".join(reversed(words))] if words else []
 
 
-def _read_models(drafts: Drafts, spans: list[RunSpans], messages: Messages) -> None:
+def _read_models(drafts: Drafts, heads: Ints, spans: list[RunSpans], messages: Messages) -> None:
     """Take what models were told and said, where the heads say nothing."""
     models = np.flatnonzero(drafts.operation == LLM)
     inside = drafts.inside[models]
@@ -194,12 +196,51 @@ def _read_models(drafts: Drafts, spans: list[RunSpans], messages: Messages) -> N
             asks = any(isinstance(item, Request) for item in items)
             span.final_text = None if asks else next(iter(_last_words(items)), None)
     told = models[unasked[drafts.run[models]]]
-    asked: dict[int, dict[str, None]] = defaultdict(dict)
-    for entry, text in zip(told.tolist(), drafts.texts("input", told).to_pylist(), strict=True):
-        for said in _user_texts(messages.read(text)) if text is not None else ():
-            asked[int(drafts.run[entry])][said] = None
-    for number, texts in asked.items():
-        spans[number].input = "\n".join(texts)
+    told = _of_heads(drafts, told, heads)
+    known: dict[int, set[str]] = {}
+    asked: dict[int, list[str]] = defaultdict(list)
+    texts = drafts.texts("input", told).to_pylist()
+    for number, text in zip(drafts.run[told].tolist(), texts, strict=True):
+        items = messages.read(text) if text is not None else []
+        said = _user_texts(items)
+        if number not in known and said:
+            known[number] = set(said)
+            asked[number] = list(dict.fromkeys(_user_texts(_behind_the_assistant(items))))
+        elif said:
+            asked[number] += [new for new in dict.fromkeys(said) if new not in known[number]]
+            known[number].update(said)
+    for number, parts in asked.items():
+        spans[number].input = "\n".join(parts)
+
+
+def _of_heads(drafts: Drafts, models: Ints, heads: Ints) -> Ints:
+    """Leave out models of agents below a head, and in each trace all but the first agent's.
+
+    What the agent that was asked tells the next one is no word of the user's.
+    """
+    direct = (drafts.scope[models] == NONE) | np.isin(drafts.scope[models], heads)
+    without = ~np.isin(drafts.run[models], np.unique(drafts.run[models[direct]]))
+    models = models[direct | without]
+    exchange = paired(drafts.run[models], drafts.columns.trace[drafts.row[models]])
+    _, first, of = np.unique(exchange, return_index=True, return_inverse=True)
+    scope = drafts.scope[models]
+    kept: Ints = models[scope == scope[first][of]]
+    return kept
+
+
+def _behind_the_assistant(items: list[Item]) -> list[Item]:
+    """Return what was said since the assistant's last word, else the user's last word."""
+    for place in range(len(items) - 1, -1, -1):
+        item = items[place]
+        if not isinstance(item, Text) or item.role in ASSISTANT:
+            behind = items[place + 1 :]
+            return behind if _user_texts(behind) else _last_said(items[:place])
+    return items
+
+
+def _last_said(items: list[Item]) -> list[Item]:
+    """Return the last text of a user."""
+    return next(([i] for i in reversed(items) if isinstance(i, Text) and i.role == "user"), [])
 
 
 def attribute_columns(spans: list[RunSpans]) -> dict[str, list[Any]]:

@@ -303,3 +303,37 @@ def test_a_value_of_another_type_is_read_or_missing_never_an_error(
 ) -> None:
     found = read(span(attributes={"gen_ai.operation.name": "chat", key: value}))
     assert found.get(column) == read_as
+
+
+def chat(*events: tuple[str, Any]) -> dict[str, Any]:
+    """A model span whose messages stand in events."""
+    attributes = {"gen_ai.operation.name": "generate_content", "gen_ai.request.model": "gemini"}
+    recorded = tuple(RawEvent(name, None, {"body": body}) for name, body in events)
+    return read(span("gcp.vertex.agent", attributes=attributes)._replace(events=recorded))
+
+
+def test_events_that_hold_a_content_of_gemini_are_read_with_its_role() -> None:
+    empty = {"text": None, "function_call": None, "function_response": None}
+    call = {"name": "lookup", "args": {"id": 7}}
+    found = chat(
+        ("gen_ai.user.message", {"content": {"role": "user", "parts": [empty | {"text": "Hi"}]}}),
+        (
+            "gen_ai.user.message",
+            {"content": {"role": "model", "parts": [empty | {"text": "Yes?"}]}},
+        ),
+        (
+            "gen_ai.choice",
+            {"content": {"role": "model", "parts": [empty | {"function_call": call}]}},
+        ),
+    )
+    assert [message["role"] for message in json.loads(found["input"])] == ["user", "assistant"]
+    ((part,),) = [message["parts"] for message in json.loads(found["output"])]
+    assert (part["type"], part["name"], part["arguments"]) == ("tool_call", "lookup", {"id": 7})
+
+
+def test_events_whose_content_was_elided_are_no_messages() -> None:
+    found = chat(
+        ("gen_ai.user.message", {"content": "<elided>"}),
+        ("gen_ai.choice", {"content": "<elided>", "index": 0}),
+    )
+    assert (found.get("input"), found.get("output")) == (None, None)

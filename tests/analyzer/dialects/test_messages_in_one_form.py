@@ -362,3 +362,10 @@ def test_canonical_messages_are_a_fixed_point(value: object) -> None:
     once = canonical_messages(value, "user")
     if once is not None:
         assert canonical_messages(json.loads(json.dumps(once)), "user") in (once, None)
+
+
+def test_a_block_of_a_type_that_nobody_knows_is_kept_and_is_no_text() -> None:
+    block = {"type": "compaction", "content": "earlier turns summarized"}
+    messages = [{"role": "user", "parts": [{"type": "text", "content": "Hi"}, block]}]
+    (found,) = canonical_messages(messages, "user") or []
+    assert found["parts"] == [{"type": "text", "content": "Hi"}, block]

@@ -325,6 +325,16 @@ def test_events_that_name_a_role_and_nothing_else_are_no_messages(tmp_path: Path
     assert row["input"] is None
 
 
+@pytest.mark.parametrize("key", ["event.name", "otel.event.name"])
+def test_the_name_of_a_record_may_stand_in_an_attribute(tmp_path: Path, key: str) -> None:
+    named = {field: value for field, value in ASKED.items() if field != "eventName"}
+    named["attributes"] = otlp_text.attributes({key: "gen_ai.user.message"})
+    found = document(span(attributes=CHAT)) | logs(named, SAID)
+    (tmp_path / "a.json").write_bytes(orjson.dumps(found))
+    (row,), _ = outcome(tmp_path)
+    assert (row["input"], row["output"]) == READ
+
+
 def test_records_that_may_belong_to_several_calls_are_put_aside(tmp_path: Path) -> None:
     records = [{**item, "spanId": ""} for item in (ASKED, SAID)]
     found = document(span(attributes=CHAT), span(spanId="a" * 16, attributes=CHAT)) | logs(*records)

@@ -141,6 +141,23 @@ def test_the_model_of_a_tool_does_not_speak_for_the_run():
     assert (found["input"], found["final_text"]) == ("go", "All done.")
 
 
+def test_what_was_said_before_the_assistant_spoke_belongs_to_earlier_runs():
+    record = Recording()
+    history = [user("one"), said("1."), user("two")]
+    record.model(told=history, says="Which?")
+    record.model(told=[*history, said("Which?"), user("the second")], says="2.")
+    assert row(record)["input"] == "two\nthe second"
+
+
+def test_what_one_agent_tells_the_next_is_no_word_of_the_user():
+    record = Recording()
+    workflow = record.span("workflow", lasts=10_000)
+    for name, told in (("triage", "go"), ("billing", "For context: triage said so")):
+        agent = record.agent(name, workflow)
+        record.model(agent, told=[user(told)], says="ok")
+    assert row(record)["input"] == "go"
+
+
 def test_by_session_input_is_everything_that_the_user_said_once():
     record = Recording(session_id="s1")
     record.model(told=[user("hello")], says="Hi.", trace="t1")
