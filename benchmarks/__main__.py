@@ -16,8 +16,11 @@ from benchmarks.report import decorator_table, matching_table, setting
 
 
 def decorators(rounds: int) -> str:
-    """Measure decorators."""
-    return decorator_table(measure(rounds))
+    """Measure decorators, one table a comparison."""
+    return "\n\n".join(
+        f"## {section.title}\n\n{decorator_table(section.unit, costs)}"
+        for section, costs in measure(rounds)
+    )
 
 
 def matching(count: int, rounds: int) -> str:
@@ -39,7 +42,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
     if given.what in ("decorators", "all"):
-        print(f"## Cost of a decorated call\n\n{decorators(given.rounds)}\n", flush=True)
+        print(f"{decorators(given.rounds)}\n", flush=True)
     if given.what in ("matching", "all"):
         print(f"## Matching\n\n{matching(given.pairs, given.rounds)}\n", flush=True)
     print(setting())

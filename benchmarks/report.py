@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks.decorators import TITLES, Cost
+from benchmarks.decorators import Cost
 from benchmarks.matching import Speed
 
 PACKAGES = (
@@ -23,22 +23,21 @@ PACKAGES = (
 )
 
 
-def decorator_table(costs: Sequence[Cost]) -> str:
-    """Cost of a decorated call, and its ratio to the span by hand."""
-    by_hand = next(cost for cost in costs if cost.contender == "raw")
+def decorator_table(unit: str, costs: Sequence[Cost]) -> str:
+    """Costs, and their ratios to the first."""
+    first = costs[0]
     rows = [
         (
-            TITLES[cost.contender],
+            cost.title,
             f"{cost.wall:.1f}",
             f"{cost.cpu:.1f}",
-            f"{cost.wall / by_hand.wall:.2f}×",
-            f"{cost.cpu / by_hand.cpu:.2f}×",
+            f"{cost.wall / first.wall:.2f}×",
+            f"{cost.cpu / first.cpu:.2f}×",
             f"{min(cost.rounds):.1f}–{max(cost.rounds):.1f}",
         )
-        for cost in sorted(costs, key=lambda cost: cost.cpu)
+        for cost in costs
     ]
-    head = ("a call costs", "wall µs", "CPU µs", "wall ratio", "CPU ratio", "wall, all rounds")
-    return table(head, rows)
+    return table((unit, "wall µs", "CPU µs", "wall ratio", "CPU ratio", "wall, all rounds"), rows)
 
 
 def matching_table(speeds: Sequence[Speed]) -> str:

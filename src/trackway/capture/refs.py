@@ -82,14 +82,18 @@ def entity_refs(
     Empty where nothing is there. Never raises on a value; ValueError on a path that is none.
     """
     prefix = f"{entity_type or ''}:"
-    if type(value) is dict:
-        # The usual case, an argument by its name, without a walk.
-        found = value.get(path)
-        if type(found) is str and found and len(found) <= _LONGEST_ID and found.isascii():
-            if redactor is None or path in redactor.safe_keys or redactor.learn(path):
-                return (prefix + found,)
-            return ()
     steps = parse_path(path)
+    found = value
+    # The usual case, names that lead through dicts to a text, without a walk.
+    for step in steps[1]:
+        if type(found) is not dict or type(step) is not str:
+            break
+        found = found.get(step)
+        if redactor is not None and step not in redactor.safe_keys and not redactor.learn(step):
+            return ()
+    else:
+        if type(found) is str and found and len(found) <= _LONGEST_ID and found.isascii():
+            return (prefix + found,)
     try:
         return tuple(prefix + text for text in _ids(value, steps, redactor))
     except Exception as error:  # noqa: BLE001 - a value of the user must not break their call
