@@ -43,15 +43,18 @@ SECTIONS: Final = (
         (
             ("by_hand", "bare", "OpenTelemetry span by hand + 2 × `json.dumps`"),
             ("ours", "bare", "`trackway.tool`"),
-            (
-                "ours_with_entities",
-                "bare",
-                "`trackway.tool`, with entities and a success predicate",
-            ),
             ("ours_kept_if_failed", "bare", "`trackway.tool`, kept only if its run fails"),
             ("openinference", "bare", "`openinference` `tracer.tool`"),
             ("logfire", "bare", "`logfire.instrument(record_return=True)`"),
             ("langfuse", "bare", '`langfuse.observe(as_type="tool")`'),
+        ),
+    ),
+    Section(
+        "With entities and a success predicate",
+        "a call costs",
+        (
+            ("by_hand_with_entities", "bare", "the span by hand, with these attributes too"),
+            ("ours_with_entities", "bare", "`trackway.tool(entity=…, returns=…, success=…)`"),
         ),
     ),
     Section(
