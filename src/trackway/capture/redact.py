@@ -75,8 +75,6 @@ class Redactor:
         """Every string must be looked at by itself."""
         whole_screen = f"{screen_pattern()}|{self._assignments.screen}"
         self.screen: Final = None if self.custom else whole_screen
-        self.screen_reach: Final = 64 + max(map(len, names.last_words), default=0)
-        """Characters that no match of the screen is longer than."""
         self.safe_keys: Final[set[str]] = set()
         """Keys that were asked about and are not denied; a bounded memory."""
 

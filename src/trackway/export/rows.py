@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-from opentelemetry.trace import Link
+from opentelemetry.trace import Link, TraceState
 
 from trackway import schema
 from trackway.export.fields import Fields, code_of, description_of, fields_of
@@ -38,6 +38,7 @@ _OPERATIONS: Final = {
     name: operation.value for name, operation in schema.OPERATION_OF_GENAI_NAME.items()
 }
 _OTHER: Final = Operation.OTHER.value
+_dropped_of: Final = operator.attrgetter("dropped")
 _Text = Callable[[str], str]
 T = TypeVar("T")
 V = TypeVar("V")
@@ -53,6 +54,8 @@ class Rows:
     """Attribute keys on spans of our own scope."""
     foreign_keys: frozenset[str] = frozenset()
     """Attribute keys on the other spans."""
+    own: Sequence[bool] = ()
+    """Whether each span is of our own scope."""
     nested: frozenset[int] = frozenset()
     """Rows with a value that is a mapping, or a list of mappings: keys stand inside of it."""
 
@@ -84,7 +87,7 @@ def rows_of(spans: Sequence[ReadableSpan], *, careful: bool = False) -> Rows:
     columns |= _content(members, operations, own_keys | foreign_keys, careful)
     columns["attributes"], nested = all_to_json(members)
     columns |= _rare(fields, text)
-    return Rows(columns, own_keys, foreign_keys, nested)
+    return Rows(columns, own_keys, foreign_keys, own, nested)
 
 
 def _identity(fields: Fields, text: _Text) -> Columns:
@@ -118,13 +121,12 @@ class _Scope(NamedTuple):
 
 def _origin(fields: Fields, scopes: Sequence[_Scope]) -> Columns:
     """Return who wrote the spans, and in which version of the schema they stand here."""
-    resources = _by_identity(fields.resource, lambda found: to_json(found.attributes))
-    services = _by_identity(fields.resource, _service)
+    resources = _by_identity(fields.resource, _resource)
     return {
         "scope": [scope.name for scope in scopes],
         "scope_version": [scope.version for scope in scopes],
-        "resource": resources,
-        "service": services,
+        "resource": [encoded for encoded, _ in resources],
+        "service": [service for _, service in resources],
         "schema_version": [schema.SCHEMA_VERSION] * len(scopes),
     }
 
@@ -152,21 +154,28 @@ def _content(
 
 def _rare(fields: Fields, text: _Text) -> Columns:
     """Return the columns that most batches lack."""
-    messages = list(map(description_of, fields.status))
-    states = [context[4] for context in fields.context]
     columns: Columns = {
-        "error_message": [None if said is None else text(said) for said in messages],
-        "trace_state": _by_identity(states, lambda state: state.to_header() if state else None),
-        "events": [[_event(e, text) for e in some] if some else None for some in fields.events],
-        "links": [[_link(link) for link in some] if some else None for some in fields.links],
+        "trace_state": _by_identity([context[4] for context in fields.context], _header),
         "dropped_attributes": _dropped(fields.attributes),
         "dropped_events": _dropped(fields.events),
         "dropped_links": _dropped(fields.links),
     }
+    messages = list(map(description_of, fields.status))
+    if any(messages):
+        columns["error_message"] = [None if said is None else text(said) for said in messages]
+    if any(map(len, fields.events)):
+        columns["events"] = [[_event(e, text) for e in some] or None for some in fields.events]
+    if any(map(len, fields.links)):
+        columns["links"] = [[_link(link) for link in some] or None for some in fields.links]
     return {name: values for name, values in columns.items() if any(values)}
 
 
 def _dropped(owners: Sequence[object]) -> list[int | None]:
+    try:
+        if not any(map(_dropped_of, owners)):
+            return []
+    except AttributeError:
+        pass  # no list of the SDK, which would keep count
     return [getattr(owner, "dropped", 0) or None for owner in owners]
 
 
@@ -178,10 +187,10 @@ def _by_value(values: Sequence[K], encode: Callable[[K], V]) -> list[V]:
 
 def _by_identity(objects: Sequence[T], encode: Callable[[T], V]) -> list[V]:
     """Encode every object, the same one once."""
+    if len(set(map(id, objects))) == 1:
+        return [encode(objects[0])] * len(objects)
     distinct = {id(found): found for found in objects}
     encoded = {key: encode(found) for key, found in distinct.items()}
-    if len(encoded) == 1:
-        return list(encoded.values()) * len(objects)
     return [encoded[id(found)] for found in objects]
 
 
@@ -198,9 +207,14 @@ def _scope(scope: InstrumentationScope | None) -> _Scope:
     return _Scope(_unicode(scope.name), version, scope.name == schema.SCOPE_NAME)
 
 
-def _service(resource: Resource) -> str | None:
+def _resource(resource: Resource) -> tuple[str, str | None]:
+    """Return a resource as JSON, and the service in it."""
     name = resource.attributes.get(GenAI.SERVICE_NAME)
-    return _unicode(name) if isinstance(name, str) else None
+    return to_json(resource.attributes), _unicode(name) if isinstance(name, str) else None
+
+
+def _header(state: TraceState) -> str | None:
+    return state.to_header() if state else None
 
 
 def _event(event: Event, text: _Text) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from trackway.export.counts import ExportCounts
 from trackway.export.fork import in_forked_child
 from trackway.export.parquet.compaction import already_stored
 from trackway.export.parquet.encoding import parquet_bytes
-from trackway.export.parquet.screen import clean_batch
+from trackway.export.parquet.screen import Screen
 from trackway.export.parquet.store import LocalStore, open_store
 from trackway.export.parquet.table import (
     from_bytes,
@@ -102,7 +102,7 @@ class ParquetSpanExporter(SpanExporter):
         fsync: bool = False,
         cleaner: Cleaner | None = None,
     ) -> None:
-        self._cleaner = Cleaner() if cleaner is None else cleaner
+        self._screen = Screen(Cleaner() if cleaner is None else cleaner)
         self._store = open_store(target)
         self._spool = _spool_directory(target, spool)
         self._rotate_rows = rotate_rows
@@ -128,7 +128,9 @@ class ParquetSpanExporter(SpanExporter):
         """Spool a batch, and finish files that are due."""
         if self._closed:
             return SpanExportResult.FAILURE
-        batch = clean_batch(spans, self._cleaner)
+        if not spans:
+            return SpanExportResult.SUCCESS
+        batch = self._screen.batch_of(spans)
         with self._lock:
             self._recover()
             self.counts.ended += len(spans)
@@ -182,7 +184,7 @@ class ParquetSpanExporter(SpanExporter):
                 self._complain("spool", error)
         chunk.batches.append(batch)
         chunk.rows += batch.num_rows
-        chunk.bytes += batch.nbytes
+        chunk.bytes += batch.get_total_buffer_size()
 
     def _new_segment(self) -> Segment | None:
         if self._spool is None:

@@ -1,12 +1,13 @@
 """Which spans of a batch must be cleaned? Asked of whole columns, for most need nothing.
 
-1. A row that our own capture has not cleaned is looked at when its texts match the redactor's
-   screen (one regular expression without look-around, which Arrow runs in linear time), when they
-   are longer than one value may be, or when it has nested attributes. All such rows are looked at
-   when one of their keys is denied, or names content that is off, when the resource holds a
-   secret, and when the redactor has patterns or hooks of the user: then there is no screen.
-2. Our own capture has cleaned our own rows, unless a key that is not ours is among their
-   attributes.
+1. What our own capture has not cleaned is searched with the redactor's screen: one regular
+   expression without look-around, which Arrow runs in linear time. That is every text of other
+   instrumentors, and where a key that is not ours is among the attributes of our own spans, their
+   names, messages and `attributes`.
+2. Such a row is looked at when the screen hits, when its texts are longer than one value may be, or
+   when it has nested attributes. All of them are looked at when one of their keys is denied, or
+   names content that is off, when the resource holds a secret, and when the redactor has patterns
+   or hooks of the user: then there is no screen.
 3. Any row is looked at when it has events or links, or is longer than a span may be.
 4. What is looked at goes through `Cleaner.clean`, which decides.
 """
@@ -30,72 +31,85 @@ _OPEN_TEXTS: Final = ("name", "error_message", "attributes")
 _TEXTS: Final = (*_OPEN_TEXTS, "arguments", "result", "input", "output")
 
 
-def clean_batch(spans: Sequence[ReadableSpan], cleaner: Cleaner) -> pa.RecordBatch:
-    """Return the Arrow batch of spans, redacted and within the limits."""
-    batch, rows = batch_of(spans)
-    suspects = suspicious(batch, rows, spans, cleaner)
-    if not suspects:
-        return batch
-    cleaned = list(spans)
-    for row in suspects:
-        cleaned[row] = cleaner.clean(spans[row])
-    if all(cleaned[row] is spans[row] for row in suspects):
-        return batch
-    return batch_of(cleaned)[0]
+class Screen:
+    """Finds and cleans what may not leave the process, batch by batch."""
+
+    def __init__(self, cleaner: Cleaner) -> None:
+        self._cleaner: Final = cleaner
+        self._pattern: Final = None if cleaner.redactor is None else cleaner.redactor.screen
+
+    def batch_of(self, spans: Sequence[ReadableSpan]) -> pa.RecordBatch:
+        """Return the Arrow batch of spans, redacted and within the limits."""
+        batch, rows = batch_of(spans)
+        suspects = self._suspects(_texts(batch), batch, rows, spans)
+        if not suspects:
+            return batch
+        cleaned = list(spans)
+        for row in suspects:
+            cleaned[row] = self._cleaner.clean(spans[row])
+        if all(cleaned[row] is spans[row] for row in suspects):
+            return batch
+        return batch_of(cleaned)[0]
+
+    def _suspects(
+        self,
+        texts: dict[str, pa.Array],
+        batch: pa.RecordBatch,
+        rows: Rows,
+        spans: Sequence[ReadableSpan],
+    ) -> set[int]:
+        """Return the rows that have to be looked at."""
+        limits = self._cleaner.limits
+        lengths = _lengths(list(texts.values()))
+        suspects = {*_with_parts(batch), *_where(pc.greater(lengths, limits.span_bytes))}
+        foreign = [row for row, ours in enumerate(rows.own) if not ours]
+        opened = [] if all(map(is_own_key, rows.own_keys)) else _others(foreign, len(spans))
+        unclean = {*foreign, *opened}
+        if not unclean:
+            return suspects
+        if self._is_every_row(rows, spans):
+            return suspects | unclean
+        suspects |= unclean & {*rows.nested, *_where(pc.greater(lengths, limits.value_bytes))}
+        if self._pattern is not None:
+            suspects |= {
+                *self._search(foreign, _TEXTS, texts),
+                *self._search(opened, _OPEN_TEXTS, texts),
+            }
+        return suspects
+
+    def _search(
+        self, found: Sequence[int], names: Sequence[str], texts: dict[str, pa.Array]
+    ) -> list[int]:
+        """Return those of the rows in which the screen hits one of the named columns."""
+        if not found:
+            return []
+        columns = [texts[name] for name in names if name in texts]
+        if len(found) < len(columns[0]):
+            columns = [column.take(pa.array(found)) for column in columns]
+        joined = pc.binary_join_element_wise(*columns, "\n", null_handling="skip")
+        hits = pc.match_substring_regex(joined, self._pattern)
+        return [found[place] for place in _where(hits)]
+
+    def _is_every_row(self, rows: Rows, spans: Sequence[ReadableSpan]) -> bool:
+        redactor = self._cleaner.redactor
+        keys = rows.own_keys | rows.foreign_keys
+        if not self._cleaner.content and any(map(is_content, keys)):
+            return True
+        if redactor is None:
+            return False
+        if redactor.screen is None or not all(map(redactor.learn, keys - redactor.safe_keys)):
+            return True
+        resources = {id(span.resource): span.resource for span in spans}.values()
+        return any(self._cleaner.resource(resource) is not resource for resource in resources)
 
 
-def suspicious(
-    batch: pa.RecordBatch, rows: Rows, spans: Sequence[ReadableSpan], cleaner: Cleaner
-) -> list[int]:
-    """Return the rows that have to be looked at."""
-    texts = _texts(batch, _TEXTS)
-    lengths = _lengths(texts)
-    found = pc.or_(_has_parts(batch), pc.greater(lengths, cleaner.limits.span_bytes))
-    unclean = _unclean(batch, rows)
-    if unclean is not None:
-        if _every_row(rows, spans, cleaner):
-            return _numbers(pc.or_(found, unclean))
-        hits = pc.greater(lengths, cleaner.limits.value_bytes)
-        if cleaner.redactor is not None:
-            # The long columns of our own rows hold what our capture has cleaned.
-            names = _TEXTS if _has_foreign(batch) else _OPEN_TEXTS
-            joined = pc.binary_join_element_wise(*_texts(batch, names), "\n", null_handling="skip")
-            hits = pc.or_(hits, pc.match_substring_regex(joined, cleaner.redactor.screen))
-        if rows.nested:
-            hits = pc.or_(hits, pa.array([row in rows.nested for row in range(len(spans))]))
-        found = pc.or_(found, pc.and_(hits, unclean))
-    return _numbers(found)
-
-
-def _unclean(batch: pa.RecordBatch, rows: Rows) -> pa.Array | None:
-    """Tell of each row whether our own capture has not cleaned it; None: it has cleaned all."""
-    if "source" not in batch.schema.names or not all(map(is_own_key, rows.own_keys)):
-        return pa.repeat(True, batch.num_rows)
-    return pc.is_null(batch["source"]) if _has_foreign(batch) else None
-
-
-def _has_foreign(batch: pa.RecordBatch) -> bool:
-    return "source" not in batch.schema.names or batch["source"].null_count > 0
-
-
-def _every_row(rows: Rows, spans: Sequence[ReadableSpan], cleaner: Cleaner) -> bool:
-    redactor = cleaner.redactor
-    if not cleaner.content and any(map(is_content, rows.own_keys | rows.foreign_keys)):
-        return True
-    if redactor is None:
-        return False
-    if redactor.screen is None or any(map(redactor.denies, rows.own_keys | rows.foreign_keys)):
-        return True
-    resources = {id(span.resource): span.resource for span in spans}
-    return any(cleaner.resource(resource) is not resource for resource in resources.values())
-
-
-def _texts(batch: pa.RecordBatch, names: Sequence[str]) -> list[pa.Array]:
-    columns = [batch[name] for name in names if name in batch.schema.names]
-    return [
-        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-        for column in columns
-    ]
+def _texts(batch: pa.RecordBatch) -> dict[str, pa.Array]:
+    present = frozenset(batch.schema.names)
+    columns = {name: batch[name] for name in _TEXTS if name in present}
+    return {
+        name: column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        for name, column in columns.items()
+    }
 
 
 def _lengths(texts: Sequence[pa.Array]) -> pa.Array:
@@ -104,13 +118,16 @@ def _lengths(texts: Sequence[pa.Array]) -> pa.Array:
     return functools.reduce(pc.add, lengths)
 
 
-def _has_parts(batch: pa.RecordBatch) -> pa.Array:
-    parts = pa.repeat(False, batch.num_rows)
-    for name in ("events", "links"):
-        if name in batch.schema.names:
-            parts = pc.or_(parts, pc.is_valid(batch[name]))
-    return parts
+def _with_parts(batch: pa.RecordBatch) -> list[int]:
+    present = frozenset(batch.schema.names)
+    columns = [batch[name] for name in ("events", "links") if name in present]
+    return [row for column in columns for row in _where(pc.is_valid(column))]
 
 
-def _numbers(mask: pa.Array) -> list[int]:
+def _others(some: Sequence[int], count: int) -> list[int]:
+    known = frozenset(some)
+    return [row for row in range(count) if row not in known]
+
+
+def _where(mask: pa.Array) -> list[int]:
     return list(pc.indices_nonzero(mask).to_pylist())

@@ -27,6 +27,7 @@ SCHEMA: Final[pa.Schema] = schema.arrow_schema(pa)
 FILE_SCHEMA: Final[pa.Schema] = SCHEMA.remove(SCHEMA.get_field_index("service"))
 WRITER_VERSION: Final = version("trackway")
 _BATCH_FIELDS: Final = {field.name: field.remove_metadata() for field in SCHEMA}
+_ZEROS: Final = pa.array([0] * 4096, pa.int32())
 _NO_SERVICE: Final = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -60,8 +61,9 @@ def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
     only = values[0]
     if not pa.types.is_dictionary(kind) or only is None or values.count(only) < len(values):
         return pa.array(values, kind)
-    first = pa.repeat(pa.scalar(0, kind.index_type), len(values))
-    return pa.DictionaryArray.from_arrays(first, pa.array([only], kind.value_type))
+    first = _ZEROS if len(values) <= len(_ZEROS) else pa.array([0] * len(values), kind.index_type)
+    entry = pa.array([only], kind.value_type)
+    return pa.DictionaryArray.from_arrays(first.slice(0, len(values)), entry)
 
 
 def to_bytes(batch: pa.RecordBatch) -> memoryview:
