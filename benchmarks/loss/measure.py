@@ -20,8 +20,8 @@ import tempfile
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -90,8 +90,18 @@ class _Place:
         return self.folder / "ledger"
 
     @property
+    def disk(self) -> Path:
+        """Where files and spools lie."""
+        return self.folder if self.row.disk_bytes is None else self.folder / "disk"
+
+    @property
+    def ballast(self) -> Path:
+        """What fills the disk."""
+        return self.disk / "ballast"
+
+    @property
     def rows(self) -> Path:
-        return self.folder / "rows"
+        return self.disk / "rows"
 
     @property
     def stored(self) -> Path:
@@ -109,10 +119,11 @@ class _Place:
         return {
             **os.environ,
             "PYTHONPATH": str(ROOT),
-            "TRACKWAY_SPOOL_DIR": str(self.folder / "spools"),
+            "TRACKWAY_SPOOL_DIR": str(self.disk / "spools"),
             "LOSS_LEDGER": str(self.ledger),
             "LOSS_TARGETS": json.dumps(targets),
             "LOSS_FILE_BYTES": str(row.file_bytes),
+            "LOSS_BALLAST": "" if row.disk_bytes is None else str(self.ballast),
         }
 
     def found(self) -> dict[str, Counter[str]]:
@@ -133,8 +144,10 @@ def measure(row: Row) -> Result:
     Raises `subprocess.TimeoutExpired` where the program never ends, and `RuntimeError` where it
     ends otherwise than it would without a recorder.
     """
-    with tempfile.TemporaryDirectory(prefix="trackway-loss-") as folder:
+    with tempfile.TemporaryDirectory(prefix="trackway-loss-") as folder, ExitStack() as stack:
         place = _Place(Path(folder), free_ports(), row)
+        if row.disk_bytes is not None:
+            stack.enter_context(_file_system(place.disk, row.disk_bytes))
         if row.in_the_way:
             place.rows.write_text("in the way")
         with nullcontext() if row.collector is None else row.collector(place.stored, place.ports):
@@ -144,6 +157,7 @@ def measure(row: Row) -> Result:
         if any(place.folder.rglob("*.spool")):
             if row.in_the_way:
                 place.rows.unlink()
+            place.ballast.unlink(missing_ok=True)
             with up(place.stored, place.ports):
                 following = _start(place, "next_start")
                 said_then = following.communicate(timeout=_TIMEOUT)[1]
@@ -172,6 +186,17 @@ def _compare(entries: Entries, leave: int, first: Counter[str], last: Counter[st
         twice=sum(count > 1 for count in last.values()),
         oldest_lost=(leave - min(lost)) / 1e9 if lost else None,
     )
+
+
+@contextmanager
+def _file_system(folder: Path, size: int) -> Iterator[None]:
+    """Mount a file system of this size in memory; needs to be root."""
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
 
 
 def _start(place: _Place, *way: str) -> subprocess.Popen[str]:

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +26,8 @@ from benchmarks.loss.ledger import Ledger
 from trackway.export import processors_for
 
 SPANS: Final = 200
+FREE: Final = 8192
+"""Bytes that a full disk has left."""
 LEDGER: Final = Ledger(Path(os.environ["LOSS_LEDGER"]))
 
 
@@ -34,9 +37,38 @@ def set_up() -> None:
     processors = [one for target, options in targets for one in processors_for(target, **options)]
     # Registered before `configure`, so it runs when the exporters are closed.
     atexit.register(lambda: LEDGER.counted(sum(one.counts.lost for one in processors)))  # type: ignore[attr-defined]
-    provider = trackway.configure("loss", export=processors)
+    redact = trackway.redactor(hooks=[raising_hook]) if "raising_redactor" in sys.argv else None
+    provider = trackway.configure("loss", export=processors, redact=redact)
     assert provider is not None
     provider.add_span_processor(LEDGER)
+
+
+def raising_hook(text: str) -> str:
+    raise LookupError(text)
+
+
+class Hostile:
+    """Raises, or never ends, whatever it is asked."""
+
+    def never(self, *_: object) -> Any:
+        while True:
+            pass
+
+    def refuse(self, *_: object) -> Any:
+        raise RuntimeError("no")
+
+    __repr__ = __str__ = __eq__ = __hash__ = __iter__ = never
+    __getattr__ = __len__ = __bool__ = __reduce__ = refuse
+
+
+@trackway.tool(kind="mutate")
+def take(value: object) -> object:
+    return value
+
+
+@trackway.tool
+def deeper(left: int) -> int:
+    return deeper(left + 1)
 
 
 @trackway.tool(kind="lookup")
@@ -53,10 +85,19 @@ def work(spans: int = SPANS) -> int:
 
 
 def fill_the_disk(full: bool) -> None:
-    """A limit on the size of files is what a full disk is to a writer: writes fail half-way."""
-    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    size = int(os.environ["LOSS_FILE_BYTES"]) if full else most
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, most))
+    """Fill a file system of the program's own, or limit the size of files: writes fail half-way."""
+    ballast = os.environ["LOSS_BALLAST"]
+    if ballast and full:
+        with open(ballast, "wb", buffering=0) as file, suppress(OSError):
+            while file.write(bytes(4096)) == 4096:
+                pass
+        os.truncate(ballast, max(0, os.path.getsize(ballast) - FREE))
+    elif ballast:
+        os.unlink(ballast)
+    else:
+        _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        size = int(os.environ["LOSS_FILE_BYTES"]) if full else most
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, most))
 
 
 # Ways to end.
@@ -204,6 +245,43 @@ def clock_backwards() -> None:
     end()
 
 
+def odd(*values: object) -> None:
+    """Calls with odd arguments and results, among the others."""
+    with trackway.run(task="odd"):
+        for value in values:
+            take(value)
+    work(SPANS - len(values) - 1)
+    LEDGER.leave()
+
+
+def hostile_objects() -> None:
+    odd(Hostile(), [Hostile()] * 1_000, {"inside": Hostile()}, ValueError(Hostile()))
+
+
+def huge_argument() -> None:
+    odd("late " * 40_000_000, bytes(200_000_000))
+
+
+def nested_lists() -> None:
+    value: list[Any] = []
+    for _ in range(10_000):
+        value = [value]
+    around: list[Any] = []
+    around.append(around)
+    odd(value, around)
+
+
+def recursion() -> None:
+    """A recorded function that calls itself until Python stops it: each of its calls is a span."""
+    with trackway.run(task="recursion"), suppress(RecursionError):
+        deeper(0)
+    end()
+
+
+def raising_redactor() -> None:
+    end()
+
+
 def next_start() -> None:
     """What any later start of the program does: it finds what an earlier one left."""
     trackway.flush(30)
@@ -214,7 +292,8 @@ WAYS: Final[dict[str, Callable[..., None]]] = {
     for way in (
         end, sys_exit, unhandled, os_exit, steady, steady_with_handler, flushing, daemon_threads,
         threads_that_finish, fork, fork_amid_export, process, pool, executor, a_while, disk_full,
-        disk_full_for_a_while, clock_backwards, next_start,
+        disk_full_for_a_while, clock_backwards, hostile_objects, huge_argument, nested_lists,
+        recursion, raising_redactor, next_start,
     )
 }  # fmt: skip
 

@@ -43,6 +43,8 @@ class Row:
     processes: int = 1
     file_bytes: int | None = None
     """Size above which no file grows: the disk is full."""
+    disk_bytes: int | None = None
+    """A file system of its own of this size holds files and spools; the program fills it."""
     in_the_way: bool = False
     """A file stands where the Parquet folder should be, until the next start."""
     exit: int = 0
@@ -140,6 +142,25 @@ FAULTS: Final = (
         file_bytes=8_000,
         owed="what fits nowhere",
     ),
+    *(
+        Row(
+            f"small disk full, then room, {name}",
+            ["disk_full_for_a_while"],
+            "8 KB left on a tmpfs of 1 MB until the program's last runs",
+            collector,
+            parquet=collector is None,
+            disk_bytes=1 << 20,
+        )
+        for name, collector in (("Parquet", None), ("OTLP", absent))
+    ),
+    Row(
+        "small disk full to the end, Parquet",
+        ["disk_full"],
+        "8 KB left on a tmpfs of 1 MB",
+        None,
+        disk_bytes=1 << 20,
+        owed="what fits nowhere",
+    ),
     Row(
         "writes fail, Parquet",
         ["end"],
@@ -164,6 +185,11 @@ FAULTS: Final = (
         file_bytes=8_000,
         owed="what fits nowhere",
     ),
+    Row("odd objects", ["hostile_objects"], "`repr`, `==`, `getattr` raise or never end"),
+    Row("arguments of 200 MB", ["huge_argument"], "a text and bytes, as results too"),
+    Row("10,000 nested lists", ["nested_lists"], "and a list inside itself"),
+    Row("recursion", ["recursion"], "a recorded function, until `RecursionError`"),
+    Row("redactor that raises", ["raising_redactor"], "a hook of the user's, on every text"),
     Row("clock going backwards", ["clock_backwards"], "an hour at every reading"),
     Row("two processes, one folder", ["end"], "and one spool", processes=2),
     Row("fork amid an export", ["fork_amid_export"], "three children, slow collector", slow(0.3)),
