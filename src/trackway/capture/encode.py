@@ -9,7 +9,7 @@
    `"…[truncated: too deep]"`; a value that cannot be read is `"[capture failed]"`.
 4. The budget is `Limits.hash_bytes`: a string costs its characters, and each member of a container
    128 (integers), 320 (floats), 384 (strings) or 512, a key 192 and
-   four times its length: about what it takes to look at one.
+   eight times its length: about what it takes to look at one.
    Members of an object share what is left, so that a huge one does not push out its neighbours;
    lists are cut from the end; a string that does not fit keeps its beginning. Markers name what
    was left out (`limits.py`).
@@ -166,7 +166,7 @@ class _Walk(Leaves):
         for place, (key, member) in enumerate(entries):
             cost = _KEY_COST + _cost_of(id(type(member)), _OTHER_COST)
             if type(key) is str:
-                cost += min(4 * len(key), 2 * _OTHER_COST)
+                cost += min(8 * len(key), 4 * _OTHER_COST)
             if cost > room:
                 del entries[place:]
                 break

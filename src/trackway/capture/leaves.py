@@ -76,7 +76,7 @@ class Leaves:
     def string(self, text: str) -> str:
         """Return a string, redacted and within the budget."""
         length = len(text)
-        if length > self.room:
+        if length > (self.room if text.isascii() else self.room // 2):
             return self.beginning(text, min(self.window, self.room, self.scan))
         if (
             length > SHORTEST_MEDIA
@@ -88,6 +88,8 @@ class Leaves:
             length = json_length(text)
             if length > self.room:
                 return self.beginning(text, min(self.window, self.room // _MOST_ESCAPED, self.scan))
+            if ":" in text or "=" in text:
+                length += length // 2  # a dozen names are looked for
         self.room -= length
         text = encodable(text)
         exempt = self.exempt

@@ -1,7 +1,7 @@
 """Whether JSON knows a value as it is, so that it can be written in one go.
 
 1. Plain is: exact dict with str keys, list, tuple, str, int of 64 bits, float, bool and None; no
-   key denied; no deeper than the limit; within the budget.
+   key denied or longer than 256; no deeper than the limit; within the budget.
 2. The budget, in characters: a string costs its length
    (four times that where it is not ASCII), each element of a list 64, each entry of a
    dict 128; an integer 64 and a float 256 besides.
@@ -20,6 +20,7 @@ _ELEMENT_COST: Final = 64
 _ENTRY_COST: Final = 128
 _INTEGER_COST: Final = 64
 _FLOAT_COST: Final = 256
+_LONGEST_KEY: Final = 256
 _SHORT: Final = 4096
 _MOST_BYTES: Final = 4
 """UTF-8 bytes of a character."""
@@ -44,6 +45,8 @@ def is_plain(value: Any, room: int, depth: int, keys: Redactor | EveryKeySafe) -
     if kind is dict or kind is list or kind is tuple:
         return _plain_room(value, room, depth, keys) >= 0
     if kind is str:
+        if not value.isascii():
+            return len(value) <= room // _MOST_BYTES
         return len(value) <= room and (len(value) <= _SHORT or json_length(value) <= room)
     if kind is int:
         return bool(-INTEGER_BOUND <= value < INTEGER_BOUND)
@@ -59,7 +62,9 @@ def _plain_room(value: Any, room: int, depth: int, keys: Redactor | EveryKeySafe
             return -1
         safe = keys.safe_keys
         for key in value:
-            if type(key) is not str or (key not in safe and not keys.learn(key)):
+            if type(key) is not str:
+                return -1
+            if key not in safe and (len(key) > _LONGEST_KEY or not keys.learn(key)):
                 return -1
         members = value.values()
     elif kind is list or kind is tuple:
