@@ -1,6 +1,6 @@
 """How many examples Hypothesis draws: `HYPOTHESIS_PROFILE=deep pytest …` for 100,000 a property.
 
-`HYPOTHESIS_PROFILE=part pytest --hypothesis-seed=N …`, for N from 1 to 10, is the same in ten parts.
+`HYPOTHESIS_PROFILE=part pytest --hypothesis-seed=N …`, N from 1 to 10, is the same in ten parts.
 """
 
 from __future__ import annotations
