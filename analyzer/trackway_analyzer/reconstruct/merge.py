@@ -3,10 +3,10 @@
 1. A model span inside a model span, no tool or agent between them, is the same call unless their
    response ids, or else their token counts, say otherwise. A model span that holds several model
    calls, or one that is not its own, is a wrapper: the inner ones are the calls.
-2. A tool span inside a tool span of the same name (or where one of the two lost its name) is the
-   same call unless their call ids or the values of their arguments say otherwise. Different names
-   are never one call. Of several such spans inside one, the last is the same call, those before it
-   are tries.
+2. A tool span inside a tool span of the same name, its alias included (or where one of the two lost
+   its name), is the same call unless their call ids or the values of their arguments say otherwise.
+   Different names are never one call. Of several such spans inside one, the last is the same call,
+   those before it are tries.
 3. Two model spans side by side in time, by different instrumentors, with one response id are one
    call; so are two tool spans with one call id and one name.
 4. The innermost span gives the times and wins each field; what it lacks comes from the next one
@@ -108,6 +108,7 @@ class _Span(NamedTuple):
 
     row: int
     tool: str | None
+    alias: str | None
     call_id: str | None
     arguments: str | None
     tokens: tuple[int | None, int | None]
@@ -123,11 +124,14 @@ class _Span(NamedTuple):
 
 
 def _spans(columns: SpanColumns, rows: Ints) -> dict[int, _Span]:
-    names = ("tool", "tool_call_id", "arguments", "tokens_in", "tokens_out", "attributes")
-    values = zip(rows.tolist(), *(columns.values(name, rows) for name in names), strict=True)
+    names = ("tool", "tool_alias", "tool_call_id", "arguments", "attributes")
+    tokens = zip(columns.values("tokens_in", rows), columns.values("tokens_out", rows), strict=True)
+    values = (columns.values(name, rows) for name in names)
     return {
-        row: _Span(row, tool, call_id, arguments, (tokens_in, tokens_out), attributes)
-        for row, tool, call_id, arguments, tokens_in, tokens_out, attributes in values
+        row: _Span(row, tool, alias, call_id, arguments, counts, attributes)
+        for row, counts, tool, alias, call_id, arguments, attributes in zip(
+            rows.tolist(), tokens, *values, strict=True
+        )
     }
 
 
@@ -168,7 +172,7 @@ def _same_model_call(outer: _Span, inner: _Span) -> bool:
 
 
 def _same_tool_call(outer: _Span, inner: _Span) -> bool:
-    if None not in (outer.tool, inner.tool) and outer.tool != inner.tool:
+    if None not in (outer.tool, inner.tool) and not _share_a_name(outer, inner):
         return False
     if None not in (outer.call_id, inner.call_id) and outer.call_id != inner.call_id:
         return False
@@ -178,6 +182,12 @@ def _same_tool_call(outer: _Span, inner: _Span) -> bool:
     if not (isinstance(one, dict) and isinstance(other, dict)):
         return True
     return one.keys() != other.keys() or one == other
+
+
+def _share_a_name(one: _Span, other: _Span) -> bool:
+    if one.tool == other.tool:
+        return True
+    return one.tool == other.alias or other.tool == one.alias
 
 
 def _merge_siblings(

@@ -71,18 +71,29 @@ CLIENTS: Final[tuple[Library, ...]] = (
         distribution="google-genai",
         records="model calls",
         ways=(
+            openinference(
+                "google-genai",
+                "GoogleGenAIInstrumentor",
+                "The official one declines version 3 of the client.",
+                since="3",
+            ),
             Way(
                 Origin.OFFICIAL,
                 "opentelemetry-instrumentation-google-genai",
                 "opentelemetry.instrumentation.google_genai:GoogleGenAiSdkInstrumentor",
-                "The conventions' own for the Gemini client.",
+                "The conventions' own, for the versions that it knows.",
+                before="3",
             ),
             openinference(
-                "google-genai", "GoogleGenAIInstrumentor", "The same calls, keys of its own."
+                "google-genai",
+                "GoogleGenAIInstrumentor",
+                "The same calls, keys of its own.",
+                since="2",
+                before="3",
             ),
         ),
         rivals=(openllmetry("google_generativeai", "GoogleGenerativeAiInstrumentor"),),
-        extra=("google-genai>=1.32", "opentelemetry-instrumentation-google-genai>=1.2b0"),
+        extra=("google-genai>=3", "openinference-instrumentation-google-genai>=1.4"),
     ),
     Library(
         name="bedrock",
