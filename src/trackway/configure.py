@@ -125,6 +125,7 @@ def configure(
             names=Capture(bounds, redactor),
             defaults={name: value for name, value in defaults.items() if value},
             keep=None if tail or kept == 1 else lambda run_id: drawn(run_id, kept),
+            keep_whole=pipeline.keep_whole if tail else None,
             to_baggage=with_baggage if in_baggage else None,
             from_baggage=place_in_baggage if in_baggage else None,
             flush_at_run_end=flush if _first(flush_at_run_end, found.flush_at_run_end) else None,

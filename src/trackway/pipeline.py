@@ -71,6 +71,11 @@ class Pipeline(SpanProcessor):
             wait()
         return delivered
 
+    def keep_whole(self, run_id: str) -> None:
+        """Keep a run of which another process has a part."""
+        if self._sampler is not None:
+            self._sampler.keep(run_id)
+
     def release(self) -> None:
         """Hand on what the tail decision holds back."""
         if self._sampler is not None:

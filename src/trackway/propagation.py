@@ -1,9 +1,10 @@
 """How a run's identity reaches threads and other processes.
 
 1. Tasks and `asyncio.to_thread` copy the context on their own. `ThreadPoolExecutor.submit`,
-   `Thread.start` and `ProcessPoolExecutor.submit` do not: `configure()` makes them hand the place
-   over when, and only when, they are called inside a run.
-2. A worker thread that a pool starts inside a run takes nothing along: it outlives the run.
+   `Thread.start`, `ProcessPoolExecutor.submit`, the methods of `multiprocessing.Pool` and
+   `Process.start` do not: `configure()` makes them hand the place over when, and only when, they
+   are called inside a run.
+2. A worker that a pool starts inside a run takes nothing along: it outlives the run.
 3. A carrier is a dict of texts (a W3C `traceparent` and the run's identity as JSON) for queues,
    subprocesses and resumption: `carrier()` here, `with carried(carrier):` there. The logical clock
    goes on there from the carrier's value, and is then not unique.
@@ -37,6 +38,13 @@ from trackway.run import PLACE, Identity, Place, Run, current_place
 from trackway.schema import GenAI
 
 CARRIER_KEY: Final = "trackway-run"
+_FUNCTION: Final = "func"
+_POOL_METHODS: Final = (
+    *("apply_async", "map", "map_async", "starmap", "starmap_async", "imap", "imap_unordered"),
+)
+"""`apply` calls `apply_async`; the others each reach the queue by a way of their own."""
+_SERVICES: Final = ("multiprocessing.", "concurrent.")
+"""Workers of pools and servers of managers: they serve whoever asks."""
 _W3C: Final = TraceContextTextMapPropagator()
 _runs: weakref.WeakValueDictionary[str, Run] = weakref.WeakValueDictionary()
 
@@ -64,6 +72,7 @@ def carrier() -> dict[str, str]:
     place = current_place()
     if place is None or place.run is None:
         return {}
+    _keep_whole(place.run.id)
     texts: dict[str, str] = {}
     _W3C.inject(texts)
     texts[CARRIER_KEY] = _pack(place, place.run)
@@ -140,10 +149,17 @@ def _unpack(text: str, context: Context) -> HandedOver:
     agent = fields.pop("agent")
     identity = Identity(**fields)
     run = _runs.get(identity.run_id)
+    _keep_whole(identity.run_id)
     if run is None:
         run = Run(identity, recording=recording and active() is not None, last_step=last_step)
         _runs[run.id] = run
     return HandedOver(run, trace.get_current_span(context), agent)
+
+
+def _keep_whole(run_id: str) -> None:
+    recorder = active()
+    if recorder is not None and recorder.keep_whole is not None:
+        recorder.keep_whole(run_id)
 
 
 class _InThread:
@@ -180,19 +196,28 @@ def _inside_run() -> bool:
     return place is not None and place.run is not None
 
 
+@contextmanager
+def _outside() -> Iterator[None]:
+    """Do what starts or forks workers, which must not keep the run for life."""
+    token = otel_context.attach(Context())
+    try:
+        yield
+    finally:
+        detach(token)
+
+
 def _submitting(
     submit: Callable[..., Any], hand_over: Callable[[Callable[..., Any]], Callable[..., Any]]
 ) -> Callable[..., Any]:
-    def submit_in_place(self: Any, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    def submit_in_place(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not _inside_run():
-            return submit(self, fn, *args, **kwargs)
-        handed_over = hand_over(fn)
-        # Workers that this call may start or fork must not keep the run for life.
-        token = otel_context.attach(Context())
-        try:
-            return submit(self, handed_over, *args, **kwargs)
-        finally:
-            detach(token)
+            return submit(self, *args, **kwargs)
+        if args:
+            args = (hand_over(args[0]), *args[1:])
+        elif _FUNCTION in kwargs:
+            kwargs[_FUNCTION] = hand_over(kwargs[_FUNCTION])
+        with _outside():
+            return submit(self, *args, **kwargs)
 
     return submit_in_place
 
@@ -215,6 +240,24 @@ def _start_thread(start: Callable[[threading.Thread], None]) -> Callable[[thread
     return start_in_place
 
 
+def _start_process(start: Callable[[Any], None]) -> Callable[[Any], None]:
+    def start_in_place(self: Any) -> None:
+        target = getattr(self, "_target", None)
+        if target is None or not _inside_run():
+            start(self)
+        elif str(getattr(target, "__module__", "")).startswith(_SERVICES):
+            with _outside():
+                start(self)
+        else:
+            self._target = _InProcess(target, carrier())
+            try:
+                start(self)
+            finally:
+                self._target = target
+
+    return start_in_place
+
+
 class _Patches:
     """The standard library's functions as they were, to be put back."""
 
@@ -226,11 +269,15 @@ def hand_over_to_threads_and_processes() -> None:
     if _Patches.originals:
         return
     from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing.pool import Pool
+    from multiprocessing.process import BaseProcess
 
     replacements: tuple[tuple[type, str, Callable[[Any], Any]], ...] = (
         (ThreadPoolExecutor, "submit", _submit_to_threads),
         (ProcessPoolExecutor, "submit", _submit_to_processes),
         (threading.Thread, "start", _start_thread),
+        (BaseProcess, "start", _start_process),
+        *((Pool, name, _submit_to_processes) for name in _POOL_METHODS),
     )
     for owner, name, patch in replacements:
         original = getattr(owner, name)

@@ -39,6 +39,8 @@ class Recorder:
     """Identity fields of runs that name none themselves (version, variant, …)."""
     keep: Callable[[str], bool] | None = None
     """Decides at its head, by run id, whether a run is recorded; None: every run."""
+    keep_whole: Callable[[str], None] | None = None
+    """Takes a run, by its id, out of the decision at its end: other processes have parts of it."""
     to_baggage: Callable[[Context], Context] | None = None
     """Writes the place of a run that opens into the baggage of its context."""
     from_baggage: Callable[[Context], Any] | None = None

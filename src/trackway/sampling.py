@@ -7,7 +7,9 @@
 3. Failed: a span with status ERROR, an outcome of success=False or censored, a step not ok.
 4. What waits is bounded: when `MAX_WAITING` spans wait, the run that has waited longest is kept
    rather than cut, and counted.
-5. With `keep_failed=False` a run is dropped at its head and costs next to nothing.
+5. A run that is handed over to another process is kept: nobody there learns how it ended, and runs
+   are never kept in part.
+6. With `keep_failed=False` a run is dropped at its head and costs next to nothing.
 """
 
 from __future__ import annotations
@@ -76,6 +78,14 @@ class TailSampler:
             return
         for ready in self._decide(run_id, span, ended=Trackway.RUN_LAST_STEP in attributes):
             self._emit(ready)
+
+    def keep(self, run_id: str) -> None:
+        """Keep this run, whatever becomes of it: another process has a part of it."""
+        with self._lock:
+            self._waiting.setdefault(run_id, [])
+            ready = self._close(run_id, keep=True)
+        for span in ready:
+            self._emit(span)
 
     def release(self) -> None:
         """Hand on what still waits: the process goes, and a run without an end did not end well."""

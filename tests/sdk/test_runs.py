@@ -341,6 +341,52 @@ def test_a_process_pool_takes_the_run_along(recorded: Any, method: str) -> None:
     assert afterwards == (None, None, None)
 
 
+def place_of(_number: int) -> tuple[str | None, int | None, str | None]:
+    return report_place()
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_a_pool_of_multiprocessing_takes_the_run_along(recorded: Any, method: str) -> None:
+    nothing = (None, None, None)
+    with trackway.run("before"):
+        pool = get_context(method).Pool(1)
+    with pool:
+        with trackway.run("refund") as run:
+            work()
+            here = f"{trace.get_current_span().get_span_context().span_id:016x}"
+            found = [
+                pool.apply(report_place),
+                pool.apply_async(func=report_place).get(60),
+                *pool.map(place_of, [1]),
+                *pool.map_async(place_of, [1]).get(60),
+                *pool.starmap(place_of, [(1,)]),
+                *pool.starmap_async(place_of, [(1,)]).get(60),
+                *pool.imap(place_of, [1]),
+                *pool.imap_unordered(place_of, [1]),
+            ]
+        afterwards = pool.apply(report_place)
+    assert found == [(run.id, 1, here)] * 8
+    assert afterwards == nothing
+
+
+def tell_place(queue: Any) -> None:
+    queue.put(report_place())
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_a_process_that_is_started_in_a_run_belongs_to_it(recorded: Any, method: str) -> None:
+    context = get_context(method)
+    queue = context.SimpleQueue()
+    with trackway.run("refund") as run:
+        work()
+        here = f"{trace.get_current_span().get_span_context().span_id:016x}"
+        process = context.Process(target=tell_place, args=(queue,))  # type: ignore[attr-defined]
+        process.start()
+    assert queue.get() == (run.id, 1, here)
+    process.join(60)
+    assert process.exitcode == 0
+
+
 def test_a_carrier_takes_the_run_through_a_queue(recorded: Any) -> None:
     with trackway.run("refund", trial=2) as run:
         work()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -215,3 +216,38 @@ print(len(memory.get_finished_spans()))
         check=True,
     )  # fmt: skip
     assert done.stdout.strip() == "0"
+
+
+ELSEWHERE = """
+import json, sys, trackway
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+memory = InMemorySpanExporter()
+trackway.configure(export=SimpleSpanProcessor(memory), sample=0)
+with trackway.carried(json.loads(sys.argv[1])), trackway.step("there"):
+    pass
+print([span.name for span in memory.get_finished_spans()])
+"""
+
+
+def test_a_run_that_is_handed_to_another_process_is_kept_whole(
+    memory: InMemorySpanExporter,
+) -> None:
+    sampled(memory, 0)
+    two_steps("stays")
+    with trackway.run("leaves") as run:
+        work()
+        carrier = trackway.carrier()
+        work()
+    assert {run_id: sorted(names) for run_id, names in spans_by_run(memory).items()} == {
+        run.id: ["execute_tool work", "execute_tool work", "run leaves"]
+    }
+    there = subprocess.run(
+        [sys.executable, "-c", ELSEWHERE, json.dumps(carrier)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    # At once, not only when that process ends.
+    assert there.stdout == "['execute_tool there']\n"
