@@ -53,6 +53,8 @@ def begins_claude_code(document: Any) -> bool:
     if not isinstance(document, dict):
         return False
     kind = document.get("type")
+    if not isinstance(kind, str):
+        return False
     if kind in _SPOKEN:
         told = isinstance(document.get("message"), dict)
         return told and "uuid" in document and "sessionId" in document

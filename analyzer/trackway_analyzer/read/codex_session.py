@@ -43,7 +43,8 @@ def begins_codex(document: Any) -> bool:
     if not isinstance(document, dict):
         return False
     if isinstance(document.get("payload"), dict):
-        return document.get("type") in _ENVELOPES
+        kind = document.get("type")
+        return isinstance(kind, str) and kind in _ENVELOPES
     return "record_type" in document or document.keys() >= {"id", "timestamp", "instructions"}
 
 

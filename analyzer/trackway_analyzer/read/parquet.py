@@ -2,7 +2,7 @@
 
 1. Columns are taken by name; one that is missing (an older schema) is null, one that is not known
    is left out. The service of a partitioned file stands in its footer. Without ids, name and
-   start it is no span table, and is refused with what it has.
+   start it is no span table, and is refused with what it has; a row without them is put aside.
 2. Rows whose `source` is set were read by a dialect before: they pass through as they are.
 3. Tables of other stores are told by their columns (`formats`) and become raw spans.
 4. Rows whose `source` is null are raw: they become raw spans again, attributes put back from their
@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ from trackway.schema import SPAN_COLUMNS, content_attributes
 from trackway_analyzer.dialects import SpanReader
 from trackway_analyzer.read.detect import Format
 from trackway_analyzer.read.formats import table_format
-from trackway_analyzer.read.quarantine import Quarantine
+from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.span_rows import converted
 from trackway_analyzer.spans import CARRIED, Attributes, Origin, RawEvent, RawLink, RawSpan
 from trackway_analyzer.tables import SPAN_SCHEMA
@@ -61,7 +62,7 @@ def parquet_tables(
             if service is not None and "service" not in names:
                 named = pa.repeat(pa.scalar(service.decode(), pa.string()), len(table))
                 table = table.append_column("service", named)
-            yield span_table(table, reader)
+            yield span_table(_complete(table, quarantine), reader)
 
 
 def any_table(
@@ -71,7 +72,20 @@ def any_table(
     foreign = table_format(table.column_names, forced)
     if foreign is not None:
         return converted(foreign.spans(table, quarantine), reader)
-    return span_table(table, reader)
+    _refuse_foreign(table.column_names)
+    return span_table(_complete(table, quarantine), reader)
+
+
+def _complete(table: pa.Table, quarantine: Quarantine) -> pa.Table:
+    """Put aside the rows that lack what every span has."""
+    lacking = [pc.is_null(table.column(name)) for name in REQUIRED]
+    broken = functools.reduce(pc.or_, lacking)
+    count = pc.sum(broken).as_py() or 0
+    if not count:
+        return table
+    detail = f"a row without {', '.join(REQUIRED[:-1])} or {REQUIRED[-1]}"
+    quarantine.add(Reason.BROKEN_SPAN, detail, count=count)
+    return table.filter(pc.invert(broken))
 
 
 def span_table(table: pa.Table, reader: SpanReader) -> pa.Table:
@@ -101,6 +115,9 @@ def _refuse_foreign(names: list[str]) -> None:
         raise ForeignTableError(
             f"no span table: columns {', '.join(missing)} are missing; it has {shown or 'none'}"
         )
+    twice = sorted({name for name in names if name in SPAN_SCHEMA.names and names.count(name) > 1})
+    if twice:
+        raise ForeignTableError(f"no span table: it has columns twice: {', '.join(twice)}")
 
 
 def _conformed(table: pa.Table) -> pa.Table:

@@ -72,7 +72,7 @@ def _unfolded(item: dict[str, Any]) -> dict[str, Any]:
             found["attributes"][name.removeprefix(_ATTRIBUTES)] = value
         elif name.startswith(_CONTEXT):
             found["context"][name.removeprefix(_CONTEXT)] = value
-        else:
+        elif name not in ("attributes", "context"):
             found[name] = value
     return found
 

@@ -160,7 +160,7 @@ class _Work:
                 yield SpanBatch(table, quarantine_table())
         except ForeignTableError as error:
             quarantine.add(Reason.NOT_A_TRACE, str(error))
-        except pa.ArrowException as error:
+        except (pa.ArrowException, UnicodeDecodeError) as error:
             quarantine.add(Reason.UNREADABLE, f"no readable Parquet: {error}")
 
 

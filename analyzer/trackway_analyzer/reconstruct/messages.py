@@ -91,7 +91,7 @@ def _item(role: Any, part: dict[str, JsonValue]) -> Item | None:
         response = _given(part, "response", "result")
         failed = part.get("is_error") is True
         return Answer(_text(part.get("id")), _text(part.get("name")), response, failed)
-    if kind in _PROVIDER_RAN:
+    if isinstance(kind, str) and kind in _PROVIDER_RAN:
         return Text("provider", "")
     content = part.get("content")
     if kind == "text" and isinstance(content, str):

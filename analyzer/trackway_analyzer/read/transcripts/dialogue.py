@@ -97,8 +97,11 @@ class _Dialogue:
             self._run.hear(raw)
         for call in calls:
             waiting = _Open(call, not by_agent)
-            for key in (("id", call.get("id")), ("name", call.get("name")), ("any", None)):
-                self._open[key].append(waiting)
+            name = call.get("name")
+            self._open["any", None].append(waiting)
+            self._open["id", call.get("id")].append(waiting)
+            if isinstance(name, str):
+                self._open["name", name].append(waiting)
 
     def speak(self) -> None:
         """Put down the turn whose items were taken in."""
@@ -111,6 +114,7 @@ class _Dialogue:
         """Put down an execution; True where it was the simulated user's."""
         self.speak()
         call_id, name = answer.get("id"), answer.get("name")
+        name = name if isinstance(name, str) else None
         name = name or (text if isinstance(text := raw.get("function"), str) else None)
         asked = self._waiting("id", call_id) if call_id is not None else None
         if call_id is None:

@@ -1,0 +1,1 @@
+"""Fuzzing of every reader: `python -m benchmarks.fuzz --count 1000000`."""
