@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from trackway.schema import SCHEMA_VERSION, SPAN_COLUMNS, Trackway
+from trackway.schema import SCHEMA_VERSION, SPAN_COLUMNS, Otlp, Trackway
 from trackway_analyzer.json_text import compact
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.tables import SPAN_SCHEMA, table_of
@@ -52,12 +52,37 @@ class Origin:
     scope_version: str | None = None
     resource_text: str = "{}"
     """`resource` as JSON."""
+    beside: str = ""
+    """Members of `attributes`, as JSON, for what has no column (`trackway.schema.Otlp`)."""
 
     @property
     def service(self) -> str | None:
         """The resource's `service.name`."""
         name = self.resource.get("service.name")
         return name if isinstance(name, str) else None
+
+
+def beside(scope: Attributes, scope_url: str | None, resource_url: str | None) -> str:
+    """Return an origin's `beside`: attributes and schema URL of the scope, URL of the resource.
+
+    Raises UnencodableError.
+    """
+    found = {
+        Otlp.SCOPE_ATTRIBUTES: scope,
+        Otlp.SCOPE_SCHEMA_URL: scope_url,
+        Otlp.RESOURCE_SCHEMA_URL: resource_url,
+    }
+    return compact({key: value for key, value in found.items() if value})[1:-1]
+
+
+def link_attributes(
+    attributes: Attributes, trace_state: str | None, flags: int | None
+) -> Attributes:
+    """Return a link's attributes with what else it says."""
+    if not trace_state and not flags:
+        return attributes
+    more = {Otlp.LINK_TRACE_STATE: trace_state, Otlp.LINK_FLAGS: flags}
+    return attributes | {key: value for key, value in more.items() if value}
 
 
 class RawSpan(NamedTuple):
@@ -125,6 +150,9 @@ class SpanRows:
     def add(self, span: RawSpan, typed: Mapping[str, Any], attributes: Attributes) -> None:
         """Append a span with its typed columns; `attributes`: what is stored beside them."""
         text = compact(attributes)
+        beside = span.origin.beside
+        if beside:
+            text = f"{text[:-1]}{',' if attributes else ''}{beside}}}"
         self._versions.append(_version(span))
         self._spans.append(span._replace(attributes=_WRITTEN))
         self._typed.append(typed)

@@ -171,6 +171,19 @@ class Trackway:
     EVENT_CONTINUITY: Final = "trackway.continuity"
 
 
+class Otlp:
+    """Keys in `attributes` for what OTLP says of a span that is no attribute and has no column.
+
+    They never go over the wire; they keep Parquet loss-free. Those of links stand in the links'.
+    """
+
+    SCOPE_ATTRIBUTES: Final = "otlp.scope.attributes"
+    SCOPE_SCHEMA_URL: Final = "otlp.scope.schema_url"
+    RESOURCE_SCHEMA_URL: Final = "otlp.resource.schema_url"
+    LINK_TRACE_STATE: Final = "otlp.link.trace_state"
+    LINK_FLAGS: Final = "otlp.link.flags"
+
+
 OPERATION_OF_GENAI_NAME: Final[dict[str, Operation]] = {
     "chat": Operation.LLM,
     "generate_content": Operation.LLM,

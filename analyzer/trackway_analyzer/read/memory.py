@@ -13,7 +13,15 @@ from trackway.schema import BYTES_TAG
 from trackway_analyzer.json_text import UnencodableError, compact, plain
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.any_value import finite, untagged
-from trackway_analyzer.spans import Attributes, Origin, RawEvent, RawLink, RawSpan
+from trackway_analyzer.spans import (
+    Attributes,
+    Origin,
+    RawEvent,
+    RawLink,
+    RawSpan,
+    beside,
+    link_attributes,
+)
 
 
 def is_live_span(value: object) -> bool:
@@ -40,13 +48,19 @@ def _origin(resource: Any, scope: Any) -> Origin:
         getattr(scope, "name", None) or None,
         getattr(scope, "version", None) or None,
         compact(attributes),
+        _beside(resource, scope),
     )
+
+
+def _beside(resource: Any, scope: Any) -> str:
+    own = _attributes(getattr(scope, "attributes", None))
+    urls = [getattr(item, "schema_url", None) or None for item in (scope, resource)]
+    return beside(own, *urls)
 
 
 def _raw(span: Any, origin: Origin) -> RawSpan:
     context, parent = span.context, getattr(span, "parent", None)
     status = getattr(span, "status", None)
-    state = getattr(context, "trace_state", None)
     return RawSpan(
         trace_id=f"{context.trace_id:032x}",
         span_id=f"{context.span_id:016x}",
@@ -67,16 +81,21 @@ def _raw(span: Any, origin: Origin) -> RawSpan:
             RawLink(
                 f"{link.context.trace_id:032x}",
                 f"{link.context.span_id:016x}",
-                _attributes(link.attributes),
+                link_attributes(_attributes(link.attributes), _header(link.context), None),
             )
             for link in getattr(span, "links", None) or ()
         ),
-        trace_state=state.to_header() or None if state is not None else None,
+        trace_state=_header(context),
         flags=context.trace_flags | 256 | (512 if parent is not None and parent.is_remote else 0),
         dropped_attributes=getattr(span, "dropped_attributes", None) or None,
         dropped_events=getattr(span, "dropped_events", None) or None,
         dropped_links=getattr(span, "dropped_links", None) or None,
     )
+
+
+def _header(context: Any) -> str | None:
+    state = getattr(context, "trace_state", None)
+    return state.to_header() or None if state is not None else None
 
 
 def _attributes(attributes: Mapping[str, Any] | None) -> Attributes:

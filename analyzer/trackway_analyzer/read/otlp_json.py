@@ -21,7 +21,15 @@ from trackway_analyzer.json_text import UnencodableError, compact
 from trackway_analyzer.read.any_value import BrokenValueError, any_value, attributes_of
 from trackway_analyzer.read.log_records import LogRecords
 from trackway_analyzer.read.quarantine import Quarantine, Reason
-from trackway_analyzer.spans import Attributes, Origin, RawEvent, RawLink, RawSpan
+from trackway_analyzer.spans import (
+    Attributes,
+    Origin,
+    RawEvent,
+    RawLink,
+    RawSpan,
+    beside,
+    link_attributes,
+)
 
 KINDS: Final = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
 CODES: Final = ("UNSET", "OK", "ERROR")
@@ -84,6 +92,7 @@ def spans_of(groups: list[Any], quarantine: Quarantine, offset: int | None) -> I
                 _text(scope.get("name")) or None,
                 _text(scope.get("version")) or None,
                 resource_text,
+                _beside(group, part, scope, quarantine, offset),
             )
             spans = part.get("spans")
             if not isinstance(spans, list | None):
@@ -92,6 +101,24 @@ def spans_of(groups: list[Any], quarantine: Quarantine, offset: int | None) -> I
                 span = _span(item, origin, quarantine, offset)
                 if span is not None:
                     yield span
+
+
+def _beside(
+    group: dict[str, Any],
+    part: dict[str, Any],
+    scope: dict[str, Any],
+    quarantine: Quarantine,
+    offset: int | None,
+) -> str:
+    broken: list[str] = []
+    own = attributes_of(scope.get("attributes"), broken)
+    for detail in broken:
+        quarantine.add(Reason.BROKEN_VALUE, f"scope: {detail}", offset)
+    urls = [_text(_field(item, "schemaUrl", "schema_url")) for item in (part, group)]
+    try:
+        return beside(own, *urls)
+    except UnencodableError:
+        return ""
 
 
 def _resource(
@@ -142,7 +169,7 @@ def _span(item: Any, origin: Origin, quarantine: Quarantine, offset: int | None)
         origin,
         attributes,
         span_hex(_field(item, "parentSpanId", "parent_span_id"), 16),
-        _enum(item.get("kind"), KINDS, "SPAN_KIND_"),
+        _kind(item.get("kind")),
         end,
         _enum(status.get("code", 0), CODES, "STATUS_CODE_"),
         _text(status.get("message")) or None,
@@ -180,7 +207,11 @@ def _links(items: Any, broken: list[str]) -> tuple[RawLink, ...]:
         RawLink(
             span_hex(_field(item, "traceId", "trace_id"), 32) or "",
             span_hex(_field(item, "spanId", "span_id"), 16) or "",
-            attributes_of(item.get("attributes"), broken),
+            link_attributes(
+                attributes_of(item.get("attributes"), broken),
+                _text(_field(item, "traceState", "trace_state")),
+                _count(item.get("flags")),
+            ),
         )
         for item in _objects(items)
     )
@@ -252,6 +283,12 @@ def _enum(value: Any, names: tuple[str, ...], prefix: str) -> str | None:
             return name
         return _enum(int(value), names, prefix) if value.isascii() and value.isdigit() else None
     return None
+
+
+def _kind(value: Any) -> str | None:
+    """Return a kind by name; the default of protobuf, which writers leave out, is none."""
+    name = _enum(value, KINDS, "SPAN_KIND_")
+    return None if name == KINDS[0] else name
 
 
 def _count(value: Any) -> int | None:

@@ -22,7 +22,15 @@ from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.any_value import MAX_DEPTH, BrokenValueError, finite, untagged
 from trackway_analyzer.read.otlp_json import CODES, KINDS, nanoseconds
 from trackway_analyzer.read.quarantine import Quarantine, Reason
-from trackway_analyzer.spans import Attributes, Origin, RawEvent, RawLink, RawSpan
+from trackway_analyzer.spans import (
+    Attributes,
+    Origin,
+    RawEvent,
+    RawLink,
+    RawSpan,
+    beside,
+    link_attributes,
+)
 
 _TRACE_BYTES: Final = 16
 _SPAN_BYTES: Final = 8
@@ -67,7 +75,9 @@ def _spans(data: Any, quarantine: Quarantine, offset: int | None) -> Iterator[Ra
         text = compact(resource)
         for part in group.scope_spans:
             scope = part.scope
-            origin = Origin(resource, scope.name or None, scope.version or None, text)
+            own = _attributes(scope.attributes, broken)
+            more = beside(own, part.schema_url, group.schema_url)
+            origin = Origin(resource, scope.name or None, scope.version or None, text, more)
             for item in part.spans:
                 span = _span(item, origin, broken)
                 if span is None:
@@ -107,7 +117,13 @@ def _span(item: Any, origin: Origin, broken: list[str]) -> RawSpan | None:
             for event in item.events
         ),
         tuple(
-            RawLink(link.trace_id.hex(), link.span_id.hex(), _attributes(link.attributes, broken))
+            RawLink(
+                link.trace_id.hex(),
+                link.span_id.hex(),
+                link_attributes(
+                    _attributes(link.attributes, broken), link.trace_state, _count(link.flags)
+                ),
+            )
             for link in item.links
         ),
         item.trace_state or None,
