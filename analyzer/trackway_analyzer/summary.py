@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +31,15 @@ GAP_SCHEMA: Final = pa.schema(
         ("step", pa.int32()),
         ("count", pa.int32()),
         ("detail", pa.string()),
+    ]
+)
+
+GAP_SUMMARY_SCHEMA: Final = pa.schema(
+    [
+        ("gap", pa.string()),
+        ("runs", pa.int64()),
+        ("count", pa.int64()),
+        ("detail", pa.string()),  # the most frequent one
     ]
 )
 
@@ -71,6 +80,21 @@ def gap_table(batch: RunBatch) -> pa.Table:
         values.field("detail"),
     ]
     return pa.Table.from_arrays(named, schema=GAP_SCHEMA)
+
+
+def gap_summary(gaps: pa.Table) -> pa.Table:
+    """One row a name of gaps: in how many runs, how often, what was found most."""
+    rows = []
+    listed: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for gap in gaps.to_pylist():
+        listed[gap["name"]].append(gap)
+    for name, found in sorted(listed.items()):
+        runs = {gap["run_id"] for gap in found} - {None}
+        details = Counter(gap["detail"] for gap in found if gap["detail"])
+        count = sum(gap["count"] for gap in found)
+        most = details.most_common(1)[0][0] if details else None
+        rows.append({"gap": name, "runs": len(runs), "count": count, "detail": most})
+    return pa.Table.from_pylist(rows, schema=GAP_SUMMARY_SCHEMA)
 
 
 def session_table(batch: RunBatch) -> pa.Table:
@@ -182,7 +206,7 @@ def totals(batch: RunBatch) -> Totals:
     return Totals(
         runs=len(runs),
         sessions=_distinct(runs.column("session_id")),
-        tasks=_distinct(runs.column("task_id")),
+        tasks=_tasks(runs),
         succeeded=succeeded,
         failed=judged - succeeded,
         not_judged=len(runs) - judged,
@@ -214,6 +238,12 @@ def _name(step: Step | StepShape) -> str:
 
 def _distinct(column: pa.ChunkedArray) -> int:
     return len(column.drop_null().unique())
+
+
+def _tasks(runs: pa.Table) -> int:
+    """Count tasks; suites may use one id for tasks of their own."""
+    names = (runs.column(name).to_pylist() for name in ("suite_id", "task_id"))
+    return len({(suite, task) for suite, task in zip(*names, strict=True) if task is not None})
 
 
 def _total(column: pa.ChunkedArray) -> Total:

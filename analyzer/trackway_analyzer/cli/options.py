@@ -48,8 +48,9 @@ class Reading:
         if outcomes is None:
             return trajectories
         trajectories = trajectories.with_outcomes(outcomes)
-        if trajectories.unused_outcomes:
-            note(f"{trajectories.unused_outcomes} outcomes in {outcomes} fit no run of {source}")
+        if unused := trajectories.unused_outcomes:
+            fit = "outcomes in {} fit" if unused > 1 else "outcome in {} fits"
+            note(f"{unused} {fit.format(outcomes)} no run of {source}")
         return trajectories
 
     def unread(self, source: str) -> Trajectories:

@@ -46,7 +46,8 @@ def set_text(each: PassSet) -> str:
         return f"{text}; no pass^k, for {each.refused}"
     fewest, most = each.fewest_trials, each.most_trials
     trials = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    text += f"; {each.tasks:,} tasks × {trials} trial{'s' if most > 1 else ''}"
+    tasks = f"{each.tasks:,} task{'s' if each.tasks > 1 else ''}"
+    text += f"; {tasks} × {trials} trial{'s' if most > 1 else ''}"
     if each.repeated:
         text += f"; {each.repeated:,} runs repeat a task and trial: are these several sets?"
     return text

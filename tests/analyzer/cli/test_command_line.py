@@ -172,6 +172,73 @@ def test_variants_gaps_and_stats(call: Call, otlp: Write) -> None:
     assert call("gaps", path)[0] == 0
 
 
+def test_variants_for_people_fold_what_comes_again(call: Call, otlp: Write) -> None:
+    path = otlp({HAPPY: [ORDER, ORDER, ORDER, REFUND], SECOND: [REFUND]})
+    code, out, _ = call("variants", path)
+    assert code == 0
+    assert out.splitlines() == [
+        "runs  share  succeeded  failed  example                           sequence",
+        f"   1  50%            0       0  {HAPPY}  lookup_order ×3 → refund",
+        f"   1  50%            0       0  {SECOND}  refund",
+    ]
+
+
+def test_gaps_are_summed_up_at_the_end(call: Call, tmp_path: Path) -> None:
+    chat = [{"role": "user", "content": "go"}, {"role": "assistant", "content": "ok"}]
+    path = tmp_path / "runs.jsonl"
+    path.write_text("".join(json.dumps({"messages": chat, "n": n}) + "\n" for n in range(3)))
+    code, out, _ = call("gaps", path)
+    assert code == 0
+    assert out.splitlines()[-2:] == [
+        "gap                 runs  count  detail",
+        "missing_timestamps     3      3  start and end",
+    ]
+    assert len(call("gaps", path, "--json")[1].splitlines()) == 3
+
+
+def test_stats_give_pass_rates_of_judged_runs(call: Call, otlp: Write, tmp_path: Path) -> None:
+    path = otlp({HAPPY: [ORDER], SECOND: [ORDER]})
+    judged = tmp_path / "outcomes.jsonl"
+    rows = [
+        {"run_id": HAPPY, "task_id": "a", "trial": 0, "reward": 1},
+        {"run_id": SECOND, "task_id": "a", "trial": 1, "reward": 0},
+        {"run_id": "elsewhere", "task_id": "b", "trial": 0, "reward": 0},
+    ]
+    judged.write_text("\n".join(map(json.dumps, rows)))
+    code, out, err = call("stats", path, "--outcomes", judged)
+    assert code == 0
+    assert out.endswith(
+        "all runs: 1 of 2 runs succeeded; 1 task × 2 trials\nk  pass^k\n1  0.5000\n2  0.0000\n"
+    )
+    assert err == f"note: 1 outcome in {judged} fits no run of {path}\n"
+    _, out, _ = call("variants", path, "--outcomes", judged, "--json")
+    assert [json.loads(out)[name] for name in ("succeeded", "failed")] == [1, 1]
+
+
+def test_stats_refuse_pass_rates_of_runs_without_a_task(
+    call: Call, otlp: Write, tmp_path: Path
+) -> None:
+    path = otlp({HAPPY: [ORDER], SECOND: [ORDER]})
+    judged = tmp_path / "outcomes.csv"
+    judged.write_text(f"run_id,success\n{HAPPY},true\n")
+    code, out, err = call("stats", path, "--outcomes", judged)
+    assert code == 2
+    assert "1 of 2 runs succeeded, 1 were not judged; no pass^k, for 2 of 2 runs have" in out
+    assert "no pass^k of all runs: 2 of 2 runs have no task id" in err
+
+
+def test_an_upload_without_task_ids_is_refused_with_a_reason(call: Call, tmp_path: Path) -> None:
+    run = {"trial": 0, "reward": 1.0, "traj": [{"role": "assistant", "content": "ok"}]}
+    path = tmp_path / "upload.json"
+    path.write_text(json.dumps([run, run]))
+    code, _, err = call("stats", path)
+    assert code == 2
+    assert "no pass^k of upload: 2 of 2 runs have no task id" in err
+    code, _, err = call("stats", path, "--strict-input")
+    assert code == 4
+    assert "a benchmark's run without task_id" in err
+
+
 def test_a_broken_line_is_put_aside_and_counted(call: Call, otlp: Write) -> None:
     path = otlp({HAPPY: [ORDER]}, name="traces.jsonl")
     path.write_text(path.read_text() + "\n{broken\n" + "{}\n")
