@@ -32,6 +32,10 @@ class Framework:
     """The client sends no call ids back, so the endpoint counts requests."""
     final_tool: bool = False
     """The last answer is a call of `final_answer`."""
+    error_text: str = "payment gateway timeout"
+    """What the model is told when the refund raises."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """Environment variables of the program."""
     overloaded: int = 500
     """How the provider says that it is overloaded."""
     aborts: bool = False
@@ -109,7 +113,12 @@ FRAMEWORKS: Final = {
             "langgraph", "LangGraph", "langgraph", "langgraph_agent.py", aborts=True, approves=True
         ),
         Framework(
-            "openai-agents", "OpenAI Agents", "openai-agents", "openai_agents.py", approves=True
+            "openai-agents",
+            "OpenAI Agents",
+            "openai-agents",
+            "openai_agents.py",
+            error_text="An error occurred while running the tool",
+            approves=True,
         ),
         Framework(
             "openai-agents-chat",
@@ -117,6 +126,7 @@ FRAMEWORKS: Final = {
             "openai-agents",
             "openai_agents.py",
             ("chat",),
+            error_text="An error occurred while running the tool",
         ),
         Framework(
             "pydantic-ai",
@@ -126,9 +136,32 @@ FRAMEWORKS: Final = {
             aborts=True,
             approves=True,
         ),
-        Framework("mcp-stdio", "MCP over stdio", "mcp", "mcp_agent.py", ("stdio",), True),
-        Framework("mcp-http", "MCP over HTTP", "mcp", "mcp_agent.py", ("http",), True),
-        Framework("llama-index", "LlamaIndex", "llama-index", "llama_index_agent.py"),
+        Framework(
+            "mcp-stdio",
+            "MCP over stdio",
+            "mcp",
+            "mcp_agent.py",
+            ("stdio",),
+            True,
+            error_text="Error executing tool refund_create",
+            variables=(("TRACKWAY_BAGGAGE", "true"),),
+        ),
+        Framework(
+            "mcp-http",
+            "MCP over HTTP",
+            "mcp",
+            "mcp_agent.py",
+            ("http",),
+            True,
+            error_text="Error executing tool refund_create",
+            variables=(("TRACKWAY_BAGGAGE", "true"),),
+        ),
+        Framework(
+            "llama-index",
+            "LlamaIndex",
+            "llama-index",
+            "llama_index_agent.py",
+        ),
         Framework(
             "smolagents",
             "smolagents",

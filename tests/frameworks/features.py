@@ -40,7 +40,9 @@ FEATURES: Final = {
     "retry": Feature("retries", "429 and a server's error, retried by the client: no call twice"),
     "decorated": Feature("by hand", "the same agent decorated by hand: equal trajectories"),
     "two-lines": Feature("two lines", "without `run(...)`: `configure()` and `instrument()` only"),
-    "zero-code": Feature("zero code", "`opentelemetry-instrument`, the program unchanged"),
+    "zero-code": Feature(
+        "zero code", "`OTEL_PYTHON_DISTRO=trackway opentelemetry-instrument`, the program unchanged"
+    ),
     "approval": Feature("approval", "interrupted, resumed in a new process: one trajectory"),
 }
 
@@ -50,7 +52,28 @@ NO_APPROVAL: Final = "has no approval that survives its process"
 GAPS: Final[dict[tuple[str, str], str]] = {}
 """(framework, feature) → why it is not to be had."""
 
-NOTES: Final[dict[tuple[str, str], str]] = {}
+_BAGGAGE: Final = (
+    "with `configure(baggage=True)` on both sides, which carries the run in the request's `_meta`; "
+    "without it the server's spans join the run by their trace"
+)
+_RUN: Final = "with `TRACKWAY_RUN=refund`, which makes the process one run"
+NOTES: Final[dict[tuple[str, str], str]] = {
+    **{(f.name, "zero-code"): _RUN for f in FRAMEWORKS.values() if f.own_loop},
+    ("smolagents", "decorated"): "`final_answer` is the framework's own tool, which nobody can "
+    "decorate; all other calls are equal",
+    ("openai-agents", "fail"): "the framework keeps the exception's text from the model and from "
+    "its own spans; that the call failed is recorded",
+    ("openai-agents-chat", "fail"): "the framework keeps the exception's text from the model and "
+    "from its own spans; that the call failed is recorded",
+    ("mcp-stdio", "fail"): "the server keeps the exception's text to itself; that the call failed "
+    "is recorded",
+    ("mcp-http", "fail"): "the server keeps the exception's text to itself; that the call failed "
+    "is recorded",
+    ("mcp-stdio", "identity"): _BAGGAGE,
+    ("mcp-http", "identity"): _BAGGAGE,
+    ("openai-agents-chat", "streaming"): "with `ModelSettings(include_usage=True)`; without it "
+    "the endpoint sends no token counts",
+}
 """(framework, feature) → what to know of a cell that holds."""
 
 

@@ -90,8 +90,8 @@ def runs_of(framework: str, variant: str) -> Path:
 
 def build(environment: Environment) -> None:
     """Make the virtual environment, unless it stands and is of the same making."""
-    extras = ",".join(sorted({"parquet", *environment.extras}))
-    wanted = [f"-e{ROOT}[{extras}]", *environment.requires, "opentelemetry-distro"]
+    extras = ",".join(sorted({"auto", "parquet", *environment.extras}))
+    wanted = [f"-e{ROOT}[{extras}]", *environment.requires]
     made_of = [*wanted, (ROOT / "pyproject.toml").read_text(), sys.version]
     digest = hashlib.sha256("\n".join(made_of).encode()).hexdigest()
     folder = CACHE / "environments" / environment.name
@@ -139,11 +139,12 @@ def _process(framework: Framework, variant: Variant, phase: str, url: str, folde
         **{name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ},
         "PYTHONPATH": os.environ.get("REFUND_PYTHONPATH", ""),
         **VARIABLES,
+        **dict(framework.variables),
         "GOOGLE_GEMINI_BASE_URL": url,
         "REFUND_MODE": variant.mode,
         "REFUND_ORDER": SCENARIOS[variant.scenario].order,
         "REFUND_STREAM": "yes" if variant.stream else "no",
-        "REFUND_IN_A_RUN": "yes" if variant.in_a_run or framework.own_loop else "no",
+        "REFUND_IN_A_RUN": "yes" if variant.in_a_run else "no",
         "REFUND_ENDPOINT": url,
         "REFUND_TRACES": str(folder / "traces"),
         "REFUND_PHASE": phase,
@@ -153,6 +154,8 @@ def _process(framework: Framework, variant: Variant, phase: str, url: str, folde
     command = [str(python), str(AGENTS / framework.program), *framework.arguments]
     if variant.mode == "zero-code":
         environment |= {
+            "OTEL_PYTHON_DISTRO": "trackway",
+            "TRACKWAY_RUN": "refund" if framework.own_loop else "",
             "TRACKWAY_EXPORT": str(folder / "traces"),
             "TRACKWAY_SERVICE_NAME": "refund-agent",
         }

@@ -11,7 +11,7 @@ import pytest
 
 import trackway_analyzer as ta
 from frameworks.features import asked_of_all
-from frameworks.recordings import Recording, recording
+from frameworks.recordings import ANSWERS_BY_TOOL, Recording, recording
 
 TOOLS = ["lookup_order", "check_policy", "refund_create", "send_email"]
 REQUEST = "Refund order {}"
@@ -22,7 +22,6 @@ def the_same(reference: Recording, candidate: Recording) -> None:
     diff = ta.diff_trajectories(reference.run, candidate.run)
     assert diff.status == "ok", str(diff)
     assert not diff.differences, str(diff)
-    assert [step.tool for step in candidate.tools] == [step.tool for step in reference.tools]
 
 
 def as_without(framework: str, variant: str) -> None:
@@ -72,7 +71,7 @@ def test_one_span_a_model_call(framework: str) -> None:
     played = recording(framework, "happy")
     assert len(played.model_calls) == len(played.scenario.turns)
     spans = pc.sum(pc.equal(played.spans["operation"], "llm")).as_py()
-    assert spans == len(played.scenario.turns), f"{spans} spans"
+    assert spans == len(played.scenario.turns)
 
 
 @asked_of_all("parents")
@@ -112,7 +111,7 @@ def test_a_failing_tool(framework: str) -> None:
     assert [bool(step.ok) for step in played.tools] == [True, True, False]
     refund = played.tools[2]
     assert refund.ok is False
-    assert "payment gateway timeout" in f"{refund.error_message} {refund.result}"
+    assert played.framework.error_text in f"{refund.error_message} {refund.result}"
     if not played.framework.aborts:
         assert played.run.final_text == played.scenario.turns[-1].text
 
@@ -146,7 +145,14 @@ def test_retries_of_the_client(framework: str) -> None:
 
 @asked_of_all("decorated")
 def test_decorated_by_hand(framework: str) -> None:
-    the_same(recording(framework, "decorated"), recording(framework, "happy"))
+    by_hand, instrumented = recording(framework, "decorated"), recording(framework, "happy")
+    if not by_hand.framework.final_tool:
+        the_same(by_hand, instrumented)
+        return
+    diff = ta.diff_trajectories(by_hand.run, instrumented.run)
+    assert diff.unexpected_in_candidate == (ANSWERS_BY_TOOL,), str(diff)
+    assert {difference.tool for difference in diff.differences} == {ANSWERS_BY_TOOL}, str(diff)
+    assert diff.matched_steps == len(TOOLS)
 
 
 @asked_of_all("two-lines")
@@ -162,6 +168,10 @@ def test_zero_code(framework: str) -> None:
 @asked_of_all("approval")
 def test_an_approval_in_another_process(framework: str) -> None:
     played = recording(framework, "approval")
+    assert len(set(played.spans["trace_id"].to_pylist())) == 2
+    assert set(played.spans["run_id"].to_pylist()) == {played.run.run_id}
+    waits = [event["name"] for event in played.run.run["events"] or ()]
+    assert waits == ["trackway.wait", "trackway.resume"]
     assert [step.tool for step in played.tools] == TOOLS
     assert [step.call_id for step in played.tools] == [call.id for call in played.scenario.calls]
     tokens_are_right(played)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from google.adk.agents import Agent
 from google.adk.agents.run_config import RunConfig, StreamingMode
+from google.adk.models import Gemini
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 from refund import INSTRUCTIONS, STREAM, TOOLS, play, record
 
 record()
 
-agent = Agent(name="refund_agent", model="gemini-2.5-flash", instruction=INSTRUCTIONS, tools=TOOLS)
+RETRIES = types.HttpRetryOptions(attempts=3, initial_delay=0.1)  # the client has none by itself
+agent = Agent(
+    name="refund_agent",
+    model=Gemini(model="gemini-2.5-flash", retry_options=RETRIES),
+    instruction=INSTRUCTIONS,
+    tools=TOOLS,
+)
 
 
 async def answer(request: str) -> str:

@@ -46,8 +46,7 @@ def answer_with_approval(asked: dict[str, object]) -> str:
         )
         if refund.PHASE == "ask":
             waiting = agent.invoke(asked, where)
-            assert waiting["__interrupt__"]
-            return refund.wait_for_approval("refund")
+            return refund.wait_for_approval(waiting, "refund")
         refund.approved()
         goes_on = Command(resume={"decisions": [{"type": "approve"}]})
         return str(agent.invoke(goes_on, where)["messages"][-1].content)

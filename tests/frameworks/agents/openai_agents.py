@@ -7,6 +7,7 @@ import sys
 import refund
 from agents import (
     Agent,
+    ModelSettings,
     Runner,
     RunState,
     function_tool,
@@ -26,6 +27,7 @@ agent = Agent(
     name="refund_agent",
     instructions=refund.INSTRUCTIONS,
     model=refund.MODEL,
+    model_settings=ModelSettings(include_usage=refund.STREAM or None),
     tools=[
         function_tool(tool, needs_approval=bool(refund.PHASE) and tool.__name__ == "refund_create")
         for tool in refund.TOOLS
@@ -36,8 +38,7 @@ agent = Agent(
 async def answer(request: str) -> str:
     if refund.PHASE == "ask":
         waiting = await Runner.run(agent, request)
-        assert waiting.interruptions
-        return refund.wait_for_approval(waiting.to_state().to_json())
+        return refund.wait_for_approval(waiting, waiting.to_state().to_json())
     if refund.PHASE == "approve":
         state = await RunState.from_json(agent, refund.approved())
         for item in state.get_interruptions():

@@ -29,7 +29,7 @@ async def answer(request: str) -> str:
         assert isinstance(waiting.output, DeferredToolRequests)
         calls = [call.tool_call_id for call in waiting.output.approvals]
         messages = waiting.all_messages_json().decode()
-        return refund.wait_for_approval({"calls": calls, "messages": messages})
+        return refund.wait_for_approval(waiting, {"calls": calls, "messages": messages})
     if refund.PHASE == "approve":
         left = refund.approved()
         history = ModelMessagesTypeAdapter.validate_json(left["messages"])

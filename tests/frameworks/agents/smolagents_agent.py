@@ -19,10 +19,7 @@ agent = ToolCallingAgent(
 
 
 def answer(request: str) -> str:
-    if not STREAM:
-        return str(agent.run(request))
-    *_, last = agent.run(request, stream=True)
-    return str(last.output)
+    return str(agent.run(request))
 
 
 if __name__ == "__main__":
