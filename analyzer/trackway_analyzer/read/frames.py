@@ -17,15 +17,15 @@ from trackway_analyzer.read.byte_stream import MAX_RATIO, ZSTD, ByteStream, Unre
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 
 MAX_FRAME: Final = 128 * 1024 * 1024
-_LENGTH: Final = 4
+LENGTH: Final = 4
 
 
 def is_framed(head: bytes) -> bool:
     """Tell whether a file begins with a length and, after it, what messages begin with."""
-    if len(head) <= _LENGTH:
+    if len(head) <= LENGTH:
         return False
-    length = int.from_bytes(head[:_LENGTH])
-    body = head[_LENGTH:]
+    length = int.from_bytes(head[:LENGTH])
+    body = head[LENGTH:]
     return 0 < length <= MAX_FRAME and (body[:1] in (b"\n", b"{") or body.startswith(ZSTD))
 
 
@@ -34,9 +34,9 @@ def frames(stream: ByteStream, quarantine: Quarantine) -> Iterator[tuple[int, by
     position = 0
     while True:
         try:
-            head = stream.read_exactly(_LENGTH)
+            head = stream.read_exactly(LENGTH)
             length = int.from_bytes(head)
-            if len(head) == _LENGTH and length > MAX_FRAME:
+            if len(head) == LENGTH and length > MAX_FRAME:
                 detail = f"a message of {length} bytes, more than {MAX_FRAME}"
                 quarantine.add(Reason.TOO_LARGE, detail, position)
                 return
@@ -46,7 +46,7 @@ def frames(stream: ByteStream, quarantine: Quarantine) -> Iterator[tuple[int, by
             return
         if not head:
             return
-        if len(head) < _LENGTH or len(body) < length:
+        if len(head) < LENGTH or len(body) < length:
             quarantine.add(Reason.TRUNCATED_FILE, "the last message ends in the middle", position)
             return
         if body.startswith(ZSTD):
@@ -54,11 +54,11 @@ def frames(stream: ByteStream, quarantine: Quarantine) -> Iterator[tuple[int, by
             if unpacked is None:
                 detail = "a message that cannot be decompressed within the bounds"
                 quarantine.add(Reason.BROKEN_COMPRESSION, detail, position)
-                position += _LENGTH + length
+                position += LENGTH + length
                 continue
             body = unpacked
         yield position, body
-        position += _LENGTH + length
+        position += LENGTH + length
 
 
 def _unpacked(body: bytes) -> bytes | None:

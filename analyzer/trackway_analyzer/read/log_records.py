@@ -84,7 +84,10 @@ class LogRecords:
         late = sum(map(len, self._of_span.values()))
         unclear = sum(map(len, self._of_trace.values())) + self._homeless
         for count, detail in (
-            (late, "log records whose span did not come after them"),
+            (
+                late,
+                "log records without their span: give the file of the spans too",
+            ),
             (unclear, "log records that do not say to which model call they belong"),
         ):
             if count:

@@ -71,11 +71,11 @@ def _decodes(message: bytes, form: Any) -> bool:
 def _spans(data: Any, quarantine: Quarantine, offset: int | None) -> Iterator[RawSpan]:
     broken: list[str] = []
     for group in data.resource_spans:
-        resource = _attributes(group.resource.attributes, broken)
+        resource = attributes_of_pairs(group.resource.attributes, broken)
         text = compact(resource)
         for part in group.scope_spans:
             scope = part.scope
-            own = _attributes(scope.attributes, broken)
+            own = attributes_of_pairs(scope.attributes, broken)
             more = beside(own, part.schema_url, group.schema_url)
             origin = Origin(resource, scope.name or None, scope.version or None, text, more)
             for item in part.spans:
@@ -102,7 +102,7 @@ def _span(item: Any, origin: Origin, broken: list[str]) -> RawSpan | None:
         item.name,
         nanoseconds(item.start_time_unix_nano) or end or 0,
         origin,
-        _attributes(item.attributes, broken),
+        attributes_of_pairs(item.attributes, broken),
         item.parent_span_id.hex() if _is_id(item.parent_span_id, _SPAN_BYTES) else None,
         KINDS[item.kind] if 0 < item.kind < len(KINDS) else None,
         end,
@@ -112,7 +112,7 @@ def _span(item: Any, origin: Origin, broken: list[str]) -> RawSpan | None:
             RawEvent(
                 event.name,
                 nanoseconds(event.time_unix_nano),
-                _attributes(event.attributes, broken),
+                attributes_of_pairs(event.attributes, broken),
             )
             for event in item.events
         ),
@@ -121,7 +121,9 @@ def _span(item: Any, origin: Origin, broken: list[str]) -> RawSpan | None:
                 link.trace_id.hex(),
                 link.span_id.hex(),
                 link_attributes(
-                    _attributes(link.attributes, broken), link.trace_state, _count(link.flags)
+                    attributes_of_pairs(link.attributes, broken),
+                    link.trace_state,
+                    _count(link.flags),
                 ),
             )
             for link in item.links
@@ -134,25 +136,27 @@ def _span(item: Any, origin: Origin, broken: list[str]) -> RawSpan | None:
     )
 
 
-def _attributes(items: Any, broken: list[str]) -> Attributes:
+def attributes_of_pairs(items: Any, broken: list[str]) -> Attributes:
+    """Decode pairs of a key and a value; what is broken is left out and described in `broken`."""
     decoded: Attributes = {}
     for item in items:
         try:
-            decoded[item.key] = _value(item.value, 0)
+            decoded[item.key] = value_of(item.value, 0)
         except BrokenValueError as error:
             broken.append(f"attribute {item.key}: {error}")
     return decoded
 
 
-def _value(value: Any, depth: int) -> JsonValue:
+def value_of(value: Any, depth: int = 0) -> JsonValue:
+    """Decode one AnyValue. Raises BrokenValueError."""
     if depth > MAX_DEPTH:
         raise BrokenValueError(f"nested deeper than {MAX_DEPTH}")
     form = value.WhichOneof("value")
     if form == "array_value":
-        return [_value(item, depth + 1) for item in value.array_value.values]
+        return [value_of(item, depth + 1) for item in value.array_value.values]
     if form == "kvlist_value":
         pairs = value.kvlist_value.values
-        return untagged({pair.key: _value(pair.value, depth + 1) for pair in pairs})
+        return untagged({pair.key: value_of(pair.value, depth + 1) for pair in pairs})
     if form == "double_value":
         return finite(value.double_value)
     if form == "bytes_value":

@@ -17,12 +17,19 @@ from trackway_analyzer.dialects import SpanReader
 from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError
 from trackway_analyzer.read.detect import ARCHIVE_MARK, Container, Format, container_of
 from trackway_analyzer.read.formats import SessionLines, document_spans, document_table
-from trackway_analyzer.read.frames import frames
+from trackway_analyzer.read.frames import LENGTH, frames, is_framed
 from trackway_analyzer.read.jaeger_json import jaeger_spans, jaeger_traces
 from trackway_analyzer.read.json_documents import MAX_DOCUMENT, Located, document_of, documents
 from trackway_analyzer.read.log_records import LogRecords
 from trackway_analyzer.read.otlp_json import keep_logs, log_groups, resource_groups, spans_of
 from trackway_analyzer.read.otlp_protobuf import begins_a_trace, protobuf_spans
+from trackway_analyzer.read.otlp_signals import (
+    METRICS,
+    begins_with_logs,
+    holds_metrics,
+    holds_spans,
+    kept_logs,
+)
 from trackway_analyzer.read.parquet import ForeignTableError, parquet_tables
 from trackway_analyzer.read.quarantine import Quarantine, Reason, quarantine_table
 from trackway_analyzer.read.source import STDIN, TraceFile
@@ -137,6 +144,12 @@ class _Work:
             quarantine.add(Reason.NOT_A_TRACE, _foreign(document), offset)
 
     def _message(self, offset: int, body: bytes, quarantine: Quarantine) -> Iterator[SpanBatch]:
+        if not holds_spans(body):
+            if kept_logs(body, self._logs):
+                return
+            if holds_metrics(body):
+                quarantine.add(Reason.NOT_A_TRACE, METRICS, offset)
+                return
         spans = protobuf_spans(body, quarantine, offset)
         if spans is None:
             if begins_a_trace(body):
@@ -201,11 +214,17 @@ def _holds_logs(file: TraceFile) -> bool:
         return False
     finally:
         stream.close()
+    if is_framed(head):
+        head = head[LENGTH:]
+    if begins_with_logs(head):
+        return True
     return any(mark in head for mark in _LOGS) and b'"resourceSpans"' not in head
 
 
 def _foreign(document: Any) -> str:
     if isinstance(document, dict):
         keys = ", ".join(sorted(map(str, document))[:6])
+        if "resourceMetrics" in document:
+            return METRICS
         return f"JSON of no known format; its keys are {keys or 'none'}"
     return f"JSON of no known format; it is a {type(document).__name__}"
