@@ -14,13 +14,13 @@ import json
 import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, overload
 
 from opentelemetry.context import Context, get_current
 
 from trackway.binding import Binder, compile_binder
 from trackway.capture import Capture, Limits
-from trackway.decorators import Decorator, checked_kind, decorate, function_name
+from trackway.decorators import Decorated, Decorator, checked_kind, decorate, function_name
 from trackway.driving import Opened
 from trackway.failures import type_name
 from trackway.streams import Collector
@@ -36,11 +36,17 @@ class TrajectoryRecorder:
         self._records: list[Record] = []
         self._capture = Capture(Limits(value_bytes=1 << 24), redactor=None)
 
-    def track(self, name: str | None = None, *, kind: str | None = None) -> Decorator:
-        """Decorate a tool of any shape, so that its calls are recorded under `name`.
+    @overload
+    def track(self, name: str | None = None, /, *, kind: str | None = None) -> Decorator: ...
+    @overload
+    def track(self, function: Decorated, /) -> Decorated: ...
+    def track(self, name: Any = None, /, *, kind: str | None = None) -> Any:
+        """Decorate a tool of any shape, bare or called; its calls are recorded under `name`.
 
         Raises ValueError where `kind` is none of lookup, mutate, notify, other.
         """
+        if name is not None and not isinstance(name, str):
+            return self.track()(name)
         step_kind = None if kind is None else str(checked_kind(kind))
 
         def decorator(function: Any) -> Any:

@@ -1,9 +1,11 @@
 """Whole registries of tools, recorded in one call: `TOOLS = trackway.tools(TOOLS)`.
 
 1. A dict of callables (by name), a list of callables, a list of OpenAI-style entries (a dict with a
-   callable beside its definition) and an object (its public methods) are understood.
+   callable beside its definition), a class or an object (its public methods, and functions that it
+   holds) and a module (its public functions) are understood.
 2. A dict or list comes back as a new one of the same kind; the one given stays as it was. An object
-   comes back as a view of it whose public methods are recorded; the rest is the object's own.
+   or module comes back as a view of it whose public functions are recorded; the rest is its own. A
+   class comes back as a subclass of it.
 3. A session of the Model Context Protocol (an object with `call_tool`) comes back as a view whose
    `call_tool(name, arguments)` is recorded as the tool `name`.
 4. `kinds` says what tools do: name to `lookup`, `mutate`, `notify`, `other`. A name in `kinds` that
@@ -13,8 +15,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
+import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Final, TypeVar, cast
@@ -30,6 +34,7 @@ from trackway.spans import Live
 
 Registry = TypeVar("Registry")
 _MOST_PLANS: Final = 1024
+_METHODS: Final = (types.FunctionType, staticmethod, classmethod, functools.partialmethod)
 _CALLABLE_KEYS: Final = ("callable", "func", "handler", "implementation", "fn")
 
 
@@ -55,8 +60,9 @@ def tools(registry: Registry, *, kinds: Mapping[str, str] | None = None) -> Regi
         _check_names(declared, names)
         if not names:
             raise TypeError(
-                "tools(): expected a dict or list of callables, OpenAI-style entries, an object "
-                f"with methods or an MCP session; found no callable in {type(registry).__name__}"
+                "tools(): expected a dict or list of callables, OpenAI-style entries, a class, an "
+                "object or a module with functions, or an MCP session; found no callable in "
+                f"{type(registry).__name__}"
             )
     return cast("Registry", recorded)
 
@@ -72,6 +78,8 @@ def _recorded(registry: Any, record: Record, kinds: Mapping[str, str]) -> Any:
     if isinstance(registry, (list, tuple)):
         made = [_item(None, value, record) for value in registry]
         return made if isinstance(registry, list) else tuple(made)
+    if inspect.isclass(registry):
+        return _subclass(registry, record)
     if callable(getattr(registry, "call_tool", None)):
         return _Session(registry, kinds)
     return _View(registry, dict(_methods(registry, record)))
@@ -95,7 +103,28 @@ def _entry(entry: dict[str, Any], record: Record) -> dict[str, Any]:
     return {**entry, key: record(str(name or function_name(entry[key])), entry[key])}
 
 
+def _subclass(registry: type, record: Record) -> type:
+    members: dict[str, Any] = {
+        "__doc__": registry.__doc__,
+        "__module__": registry.__module__,
+        "__qualname__": registry.__qualname__,
+    }
+    for name in dir(registry):
+        member = inspect.getattr_static(registry, name)
+        if not name.startswith("_") and isinstance(member, _METHODS):
+            members[name] = record(name, cast("Callable[..., Any]", member))
+    return types.new_class(
+        registry.__name__, (registry,), exec_body=lambda all_: all_.update(members)
+    )
+
+
 def _methods(registry: Any, record: Record) -> Iterator[tuple[str, Any]]:
+    for name, held in getattr(registry, "__dict__", {}).items():
+        if name.startswith("_") or not isinstance(held, types.FunctionType):
+            continue
+        # A module's own functions, not those that it imported.
+        if not isinstance(registry, types.ModuleType) or held.__module__ == registry.__name__:
+            yield name, record(name, held)
     for name in dir(type(registry)):
         if name.startswith("_") or isinstance(
             inspect.getattr_static(registry, name, None), property

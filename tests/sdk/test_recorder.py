@@ -161,3 +161,14 @@ def test_the_analyzer_s_assertions_take_it(recorder: TrajectoryRecorder) -> None
             {"tool": "refund_api.create", "kind": "mutate", "entity_arg": "order_id"},
         ],
     )
+
+
+def test_a_tool_may_be_tracked_without_parentheses() -> None:
+    recorder = trackway.TrajectoryRecorder()
+
+    @recorder.track
+    def lookup_order(order: str) -> str:
+        return order
+
+    assert lookup_order("A1") == "A1"
+    assert [record["tool"] for record in recorder.trajectory] == ["lookup_order"]

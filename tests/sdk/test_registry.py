@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,62 @@ def test_an_object_by_its_public_methods(recorded: Any) -> None:
     assert view.currency == "USD"
     assert isinstance(view, Shop)
     assert recorded.names == ["execute_tool lookup", "execute_tool refund"]
+
+
+class Counter:
+    """Orders."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def lookup(self, order: str) -> str:
+        self.seen.append(order)
+        return order
+
+    @classmethod
+    def name(cls) -> str:
+        return cls.__name__
+
+    @staticmethod
+    def double(amount: int) -> int:
+        return amount * 2
+
+
+def test_a_class_by_its_public_methods(recorded: Any) -> None:
+    recorded_class = trackway.tools(Counter, kinds={"lookup": "lookup"})
+    shop = recorded_class()
+    assert (shop.lookup("A1"), shop.seen, recorded_class.name(), shop.double(2)) == (
+        "A1",
+        ["A1"],
+        "Counter",
+        4,
+    )
+    assert isinstance(shop, Counter)
+    assert (recorded_class.__name__, recorded_class.__doc__) == ("Counter", "Orders.")
+    assert recorded.names == [
+        "execute_tool lookup",
+        "execute_tool name",
+        "execute_tool double",
+    ]
+    Counter().lookup("A2")
+    assert len(recorded.names) == 3
+
+
+def test_a_module_by_its_own_public_functions(recorded: Any) -> None:
+    module = types.ModuleType("shop")
+    exec(
+        "from json import dumps\ndef lookup(order): return order\ndef _hidden(): ...", vars(module)
+    )
+    tools = trackway.tools(module)
+    assert tools.lookup("A1") == "A1"
+    assert tools.dumps("A1") == '"A1"'
+    assert recorded.names == ["execute_tool lookup"]
+
+
+def test_functions_that_an_object_holds(recorded: Any) -> None:
+    tools = trackway.tools(types.SimpleNamespace(lookup=lambda order: order, limit=3))
+    assert (tools.lookup("A1"), tools.limit) == ("A1", 3)
+    assert recorded.names == ["execute_tool lookup"]
 
 
 def test_what_is_recorded_already_is_recorded_once(recorded: Any) -> None:
