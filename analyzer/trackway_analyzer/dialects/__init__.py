@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from trackway_analyzer.dialects.adk import ADK
+from trackway_analyzer.dialects.claude_code import CLAUDE_CODE
 from trackway_analyzer.dialects.common import COMMON
 from trackway_analyzer.dialects.dialect import Dialect, Fields, Marks
 from trackway_analyzer.dialects.langfuse import LANGFUSE
@@ -43,6 +44,7 @@ KNOWN: Final[tuple[Dialect, ...]] = (
     PYDANTIC_AI,
     LOGFIRE,
     STRANDS,
+    CLAUDE_CODE,
     OTEL_GENAI,
     MCP,
 )

@@ -34,6 +34,8 @@ class Marks:
     """Names of instrumentation scopes, or the part of them before a dot."""
     events: Sequence[str] = ()
     """Names of span events."""
+    values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Attribute keys that others write too, with the values that only this dialect gives them."""
     all: bool = False
     """Every span is taken for this dialect: somebody said so."""
 

@@ -34,6 +34,7 @@ class SpanReader:
         self._unknown = unknown
         self._by_key: dict[str, list[int]] = {}
         self._by_event: dict[str, list[int]] = {}
+        self._by_value: dict[str, dict[str, list[int]]] = {}
         self._by_scope: dict[str | None, frozenset[int]] = {}
         self._plans: dict[tuple[tuple[int, ...], Operation], _Plan] = {}
         for index, dialect in enumerate(known):
@@ -41,6 +42,10 @@ class SpanReader:
                 self._by_key.setdefault(key, []).append(index)
             for name in dialect.marks.events:
                 self._by_event.setdefault(name, []).append(index)
+            for key, values in dialect.marks.values.items():
+                known_values = self._by_value.setdefault(key, {})
+                for value in values:
+                    known_values.setdefault(value, []).append(index)
 
     def __call__(self, span: RawSpan) -> tuple[dict[str, Any], Attributes]:
         """Return a span's typed columns and the attributes to store beside them."""
@@ -70,6 +75,10 @@ class SpanReader:
         for key in span.attributes:
             if key in by_key:
                 found.update(by_key[key])
+        for key, values in self._by_value.items():
+            value = span.attributes.get(key)
+            if value.__class__ is str and value in values:
+                found.update(values[value])
         if span.events and self._by_event:
             for event in span.events:
                 found.update(self._by_event.get(event.name, ()))
