@@ -34,6 +34,8 @@ from trackway_analyzer.rules.policy import Policy
 Words = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
 
+_FEW: Final = 2_000
+"""Runs that are looked for by their ids."""
 _WHOLE: Final = -1
 """Group of a run that has no twin."""
 
@@ -278,7 +280,18 @@ def runs_with(store: Store, keys: Words) -> RunBatch:
     """The runs with these keys, whole, in this order."""
     if not len(keys):
         return RunBatch.empty()
-    batch = RunBatch.concat([reconstruct(spans) for spans in store.whole(keys)])
+    return _in_order(store, [reconstruct(spans) for spans in store.whole(keys)], keys)
+
+
+def _plain_runs(store: Store, keys: Words) -> list[RunBatch]:
+    """Plain runs: a few are looked for by their ids, many are read whole."""
+    if 0 < len(keys) <= _FEW:
+        return [reconstruct(store.plain(keys))]
+    return [reconstruct(spans) for spans in store.whole(keys)] if len(keys) else []
+
+
+def _in_order(store: Store, batches: Sequence[RunBatch], keys: Words) -> RunBatch:
+    batch = RunBatch.concat(batches)
     own = store.key_of(batch.runs.column("run_id").combine_chunks()).tolist()
     place = {key: ordinal for ordinal, key in enumerate(own)}
     return batch.take([place[key] for key in keys.tolist()])
@@ -286,7 +299,7 @@ def runs_with(store: Store, keys: Words) -> RunBatch:
 
 def _judged_groups(store: Store, policy: Policy, runs: _Runs) -> _Groups:
     """Judge one run of each group. A group whose steps stand in another order is no group."""
-    batch = runs_with(store, runs.stand_in)
+    batch = _in_order(store, _plain_runs(store, runs.stand_in), runs.stand_in)
     start = batch.steps.column("start").cast(pa.int64()).to_numpy()
     run = batch.steps.column("run").to_numpy()
     falls = (np.diff(start) < 0) & (np.diff(run) == 0)

@@ -51,15 +51,21 @@ _WHETHER: Final = ("arguments", "result", "input", "output", "tokens_in", "token
 _SAYS: Final = ("error", "isError", "ok", "success", "status")
 _SAYS_PATHS: Final = [f"'$.{key}'" for key in _SAYS]
 _MERGED: Final = "('(merged tools)', '(merged)')"
-_IS_ROOT: Final = "operation IN ('agent', 'workflow')"
-_IS_TOOL: Final = "operation = 'tool'"
-_IS_STEP: Final = "operation IN ('llm', 'tool', 'retrieval', 'wait')"
-_WORDS: Final = r"'(?i)error|exception|traceback|fail|redacted|\\|^\"\s*[\[{]'"
-_ROOT_SAYS: Final = (
-    f"CASE WHEN {_IS_ROOT} THEN hash(regexp_matches(attributes, "
-    f"""'"(?:{Trackway.SCHEMA_VERSION}|{Trackway.RUN_LAST_STEP})":'),"""
-    f""" TRY(json_extract(attributes, '$."{Trackway.RUN_LAST_STEP}"'))) END"""
+_WHAT: Final = (
+    f"(CASE operation WHEN 'tool' THEN {TOOL_STEP} WHEN 'llm' THEN {STEP}"
+    f" WHEN 'retrieval' THEN {STEP} WHEN 'wait' THEN {STEP} WHEN 'agent' THEN {ROOT}"
+    f" WHEN 'workflow' THEN {ROOT} ELSE {BESIDE} END)::TINYINT"
 )
+_IS_ROOT: Final = f"what = {ROOT}"
+_IS_TOOL: Final = f"what = {TOOL_STEP}"
+_WORDS: Final = r"'(?i)error|exception|traceback|fail|redacted|\\|^\"\s*[\[{]'"
+_LAST_STEP: Final = f"""regexp_extract(attributes, '"{Trackway.RUN_LAST_STEP}":[^,}}]*')"""
+_ROOT_SAYS: Final = (
+    f"CASE WHEN {_IS_ROOT} THEN hash({_LAST_STEP}, CASE WHEN {_LAST_STEP} = ''"
+    f""" THEN contains(attributes, '"{Trackway.SCHEMA_VERSION}":') END) END"""
+)
+"""What the attributes of a run span tell of its clock and of its being one; keys stand bare only at
+the top of the object, for inside a text their quotes are escaped."""
 
 
 def digest_query(files: NativeFiles, looks: Looks, source: str) -> str:
@@ -78,14 +84,22 @@ def value_columns(looks: Looks) -> int:
 
 
 class _Digest:
-    """One query, clause by clause."""
+    """One query, in levels, each over the one before: a text is parsed and a name compared once.
+
+    `what` is the role of a row, `which` the tool as far as values of it are looked at, `asked` and
+    `got` what is read out of arguments and result, `slot_…` the values that are compared.
+    """
 
     def __init__(self, files: NativeFiles, looks: Looks) -> None:
         self.files = files
         self.looks = looks
         self.same = _by_tool(looks.same)
         self.exact = _by_tool(looks.exact)
-        self.named = sorted(name for name in {*self.same, *self.exact} if name)
+        self.slots = value_columns(looks)
+        others = self._paths(None)
+        named = {name for name in {*self.same, *self.exact} if name}
+        self.tools = [None, *sorted(name for name in named if self._paths(name) != others)]
+        """Tools of which values are looked at; first any other tool. The place is `which`."""
 
     def query(self, source: str) -> str:
         """The whole query."""
@@ -103,42 +117,54 @@ class _Digest:
             f" ELSE {ABSENT}::UBIGINT END",
             "effect": self._effect(),
         }
-        for slot in range(value_columns(self.looks)):
+        for slot in range(self.slots):
             columns[f"value_{slot}"] = self._value(slot)
         if self.looks.texts:
             columns["text"] = f"CASE WHEN {_IS_ROOT} THEN output END"
         for name in number_columns(self.looks):
             columns[name] = name
         chosen = ", ".join(f'{text} AS "{name}"' for name, text in columns.items())
-        return f"SELECT {chosen} FROM ({self._with_values(source)})"
-
-    def _with_values(self, source: str) -> str:
-        """The rows with what is read out of their arguments and results, each parsed once."""
-        read = self._varying(
-            [*_EXACT, *_WHETHER, "resource", "scope", "operation_id", "run_id", "trace_id"]
+        slots = "".join(f", {self._slot(slot)} AS slot_{slot}" for slot in range(self.slots))
+        return (
+            f"SELECT {chosen} FROM (SELECT *{slots} FROM (SELECT *,"
+            f" {self._extracted('arguments')} AS asked, {self._extracted('result')} AS got"
+            f" FROM (SELECT *, {self._which()} AS which FROM ({self._rows(source)}))))"
         )
+
+    def _rows(self, source: str) -> str:
+        read = self._varying([*_EXACT, *_WHETHER, "resource", "scope"])
         plain = {*read, *_NEEDED, *number_columns(self.looks)}
         plain |= {name for name in _LISTS if self._filled(name)}
         names = ", ".join(f'"{name}"' for name in sorted(plain))
-        return (
-            f"SELECT {names}, {self._extracted('arguments')} AS asked,"
-            f" {self._extracted('result')} AS got FROM {source}"
+        return f"SELECT {names}, {_WHAT} AS what FROM {source}"
+
+    def _which(self) -> str:
+        cases = " ".join(
+            f"WHEN {_quoted(name)} THEN {place}" for place, name in enumerate(self.tools) if name
         )
+        known = f"CASE tool {cases} ELSE 0 END" if cases else "0"
+        return f"(CASE WHEN {_IS_TOOL} THEN {known} ELSE -1 END)::TINYINT"
+
+    def _paths(self, tool: str | None) -> list[list[tuple[str, str]]]:
+        return [[_place(value) for value in by.get(tool, ())] for by in (self.same, self.exact)]
 
     def _extracted(self, column: Column) -> str:
         cases = []
-        for tool in [*self.named, None]:
+        for which, tool in enumerate(self.tools):
             paths = [_path(value) for value in self._values(tool, column)]
             says = _SAYS_PATHS if column == "result" else []
             if not paths and not says:
                 continue
-            condition = self._of(tool)
+            condition = f"WHEN which = {which} THEN"
+            listed = f"TRY(json_extract({column}, [{', '.join([*paths, *says])}]))"
             if column == "result" and self._looked_for(tool):
                 names = "|".join([*_SAYS, *(value.path for value in self._values(tool, column))])
                 pattern = _quoted(f'"(?:{names})"')
-                condition += f" AND left(result, 1) = '{{' AND regexp_matches(result, {pattern})"
-            listed = ", ".join([*paths, *says])
-            cases.append(f"WHEN {condition} THEN TRY(json_extract({column}, [{listed}]))")
+                listed = (
+                    "CASE WHEN starts_with(result, '{') THEN CASE WHEN"
+                    f" regexp_matches(result, {pattern}) THEN {listed} END END"
+                )
+            cases.append(f"{condition} {listed}")
         return f"CASE {' '.join(cases)} END" if cases else "NULL::JSON[]"
 
     def _looked_for(self, tool: str | None) -> bool:
@@ -151,12 +177,6 @@ class _Digest:
         exact = [value for value in self.exact.get(tool, ()) if value.column == column]
         return same + [value for value in exact if value not in same]
 
-    def _of(self, tool: str | None) -> str:
-        if tool is not None:
-            return f"tool = {_quoted(tool)} AND {_IS_TOOL}"
-        others = ", ".join(map(_quoted, self.named))
-        return f"{_IS_TOOL} AND coalesce(tool NOT IN ({others}), true)" if others else _IS_TOOL
-
     def _varying(self, names: Iterable[str]) -> list[str]:
         """Columns that hold more than one value."""
         still = self.files.empty | self.files.constant
@@ -166,42 +186,40 @@ class _Digest:
         return name not in self.files.empty
 
     def _role(self) -> str:
-        return (
-            f"(CASE WHEN {_IS_TOOL} THEN {TOOL_STEP} WHEN {_IS_STEP} THEN {STEP}"
-            f" WHEN {_IS_ROOT} THEN {ROOT} ELSE {BESIDE} END"
-            f" + CASE WHEN coalesce({' OR '.join(self._odd())}, true) THEN {ODD} ELSE 0 END)"
-            "::UTINYINT"
-        )
+        odd = " OR ".join(self._odd())
+        return f"(what + CASE WHEN coalesce({odd}, true) THEN {ODD} ELSE 0 END)::UTINYINT"
 
     def _odd(self) -> list[str]:
         """What a plain span has not."""
-        found = ['"end" IS NULL', '"end" < start']
-        found.append(f"({_IS_ROOT} AND (tool IS NOT NULL OR coalesce(output, '') = 'null'))")
-        found.append(f"({_IS_TOOL} AND left(coalesce(arguments, '{{'), 1) <> '{{')")
-        found.append(f"coalesce(tool IN {_MERGED}, false)")
-        for name in ("input", "output"):
-            told = f"contains(coalesce({name}, ''), '\"tool_call')"
-            found.append(f"(operation = 'llm' AND {told})")
-        found.append(
-            f"(NOT {_IS_STEP} AND NOT {_IS_ROOT}"
-            " AND contains(coalesce(attributes, ''), '\"trackway.'))"
+        # In a projection AND looks at both sides of every row, CASE only at those that are left.
+        call = "(arguments IS NOT NULL AND NOT starts_with(arguments, '{'))"
+        call += f" OR coalesce(tool IN {_MERGED}, false)"
+        if self._filled("entity_refs"):
+            call += (
+                " OR ((arguments IS NULL OR result IS NULL) AND coalesce(len(entity_refs), 0) > 0)"
+            )
+        told = " OR ".join(
+            f"coalesce(contains({name}, '\"tool_call'), false)" for name in ("input", "output")
         )
+        root = "tool IS NOT NULL OR coalesce(output = 'null', false)"
+        beside = "coalesce(contains(attributes, '\"trackway.'), false)"
+        found = [
+            '"end" IS NULL',
+            '"end" < start',
+            f"CASE what WHEN {TOOL_STEP} THEN {call} WHEN {STEP} THEN {told}"
+            f" WHEN {ROOT} THEN {root} ELSE {beside} END",
+        ]
         if self._filled("truncated"):
-            found.append("len(coalesce(truncated, [])) > 0")
+            found.append("coalesce(len(truncated), 0) > 0")
         if self._filled("links"):
-            found.append("len(coalesce(links, [])) > 0")
+            found.append("coalesce(len(links), 0) > 0")
         if self._filled("dropped_attributes"):
             found.append("coalesce(dropped_attributes, 0) > 0")
         if self._filled("events"):
             found.append(
-                "CASE WHEN len(coalesce(events, [])) > 0 THEN"
+                "CASE WHEN coalesce(len(events), 0) > 0 THEN"
                 " len(list_filter(events, lambda e: starts_with(e.name, 'trackway.'))) > 0"
                 " ELSE false END"
-            )
-        if self._filled("entity_refs"):
-            found.append(
-                f"({_IS_TOOL} AND (arguments IS NULL OR result IS NULL)"
-                " AND len(coalesce(entity_refs, [])) > 0)"
             )
         return found
 
@@ -213,7 +231,7 @@ class _Digest:
             if self._filled(name)
         ]
         if self._filled("finish_reasons"):
-            bits.append(f"(len(coalesce(finish_reasons, [])) > 0)::INT * {1 << len(_WHETHER)}")
+            bits.append(f"(coalesce(len(finish_reasons), 0) > 0)::INT * {1 << len(_WHETHER)}")
         parts += [" + ".join(bits) or "0", self._outcome(), _ROOT_SAYS]
         parts += self._exact_arguments()
         return f"hash({', '.join(parts)})"
@@ -221,26 +239,26 @@ class _Digest:
     def _outcome(self) -> str:
         """What decides whether a call took effect, and the exact values of its result."""
         compared = "".join(
-            f" WHEN {self._of(tool)} THEN hash(got[{count + 1}:])"
-            for tool in [*self.named, None]
+            f" WHEN {which} THEN hash(got[{count + 1}:])"
+            for which, tool in enumerate(self.tools)
             if (count := sum(v.column == "result" for v in self.same.get(tool, ())))
         )
-        members = f"CASE{compared} ELSE hash(got) END" if compared else "hash(got)"
-        return f"""CASE WHEN NOT {_IS_TOOL} THEN 0 WHEN result IS NULL THEN 1
+        members = f"CASE which{compared} ELSE hash(got) END" if compared else "hash(got)"
+        return f"""CASE WHEN which < 0 THEN 0 WHEN result IS NULL THEN 1
             WHEN got IS NOT NULL THEN {members}
-            WHEN left(result, 1) = '{{' THEN 2
-            WHEN left(result, 1) IN ('[', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9')
-              THEN 3
-            WHEN left(result, 1) = '"' AND NOT regexp_matches(result, {_WORDS}) THEN 4
-            ELSE hash(result) END::UBIGINT"""
+            ELSE CASE left(result, 1) WHEN '{{' THEN 2 WHEN '[' THEN 3
+              {" ".join(f"WHEN '{sign}' THEN 3" for sign in "-0123456789")}
+              WHEN '"' THEN
+                CASE WHEN regexp_matches(result, {_WORDS}) THEN hash(result) ELSE 4 END
+              ELSE hash(result) END END::UBIGINT"""
 
     def _exact_arguments(self) -> list[str]:
         found = []
-        for tool in [*self.named, None]:
+        for which, tool in enumerate(self.tools):
             values = self._values(tool, "arguments")
             first = len([v for v in self.same.get(tool, ()) if v.column == "arguments"])
             if len(values) > first:
-                found.append(f"CASE WHEN {self._of(tool)} THEN hash(asked[{first + 1}:]) END")
+                found.append(f"CASE WHEN which = {which} THEN hash(asked[{first + 1}:]) END")
         return found
 
     def _effect(self) -> str:
@@ -249,22 +267,33 @@ class _Digest:
         own = "WHEN operation_id IS NOT NULL THEN hash(operation_id)"
         return (
             f"CASE {own if self._filled('operation_id') else ''}"
-            f" WHEN {_IS_TOOL} AND coalesce(tool_kind, 'mutate') = 'mutate'"
-            f" AND coalesce(contains(arguments, '[redacted:') OR {named}, false)"
-            f" THEN {DOUBTFUL}::UBIGINT ELSE {ABSENT}::UBIGINT END"
+            f" WHEN {_IS_TOOL} AND coalesce(tool_kind, 'mutate') = 'mutate' THEN"
+            f" CASE WHEN coalesce(contains(arguments, '[redacted:') OR {named}, false)"
+            f" THEN {DOUBTFUL}::UBIGINT ELSE {ABSENT}::UBIGINT END ELSE {ABSENT}::UBIGINT END"
         )
+
+    def _slot(self, slot: int) -> str:
+        """The value itself, as JSON."""
+        cases = []
+        for which, tool in enumerate(self.tools):
+            values = self.same.get(tool, [])
+            if slot < len(values):
+                column = values[slot].column
+                place = self._values(tool, column).index(values[slot]) + 1
+                listed = "asked" if column == "arguments" else "got"
+                cases.append(f"WHEN {which} THEN {listed}[{place}]")
+        return f"CASE which {' '.join(cases)} END"
 
     def _value(self, slot: int) -> str:
         cases = []
-        for tool in [*self.named, None]:
+        for which, tool in enumerate(self.tools):
             values = self.same.get(tool, [])
             if slot < len(values):
-                value = values[slot]
-                place = self._values(tool, value.column).index(value) + 1
-                skipped = value.column == "result" and self._looked_for(tool)
-                text = _comparable(value, place, skipped=skipped)
-                cases.append(f"WHEN {self._of(tool)} THEN {text}")
-        return f"CASE {' '.join(cases)} ELSE {ABSENT}::UBIGINT END"
+                skipped = values[slot].column == "result" and self._looked_for(tool)
+                text = _without_value(values[slot], skipped=skipped)
+                cases.append(f"WHEN {which} THEN {text}")
+        missing = f"CASE which {' '.join(cases)} ELSE {ABSENT}::UBIGINT END"
+        return _comparable(f"slot_{slot}", missing)
 
 
 _NEEDED: Final = (
@@ -310,26 +339,28 @@ def _path(value: Value) -> str:
     return _quoted(value.path if value.path.startswith("$") else f'$."{value.path}"')
 
 
-def _comparable(value: Value, place: int, *, skipped: bool) -> str:
-    """Hash of a text or number at a path; small numbers for what is neither.
-
-    `skipped`: what lacks the name was not parsed.
-    """
+def _without_value(value: Value, *, skipped: bool) -> str:
+    """What stands for a value that is not there; `skipped`: what lacks the name was not parsed."""
     column = value.column
-    found = f"{'asked' if column == 'arguments' else 'got'}[{place}]"
-    absent = str(DOUBTFUL) if column == "arguments" else str(ABSENT)
+    listed = "asked" if column == "arguments" else "got"
+    absent = f"{DOUBTFUL if column == 'arguments' else ABSENT}::UBIGINT"
     if column == "result" and not value.path.startswith("$"):
         # A plain name is looked for at any depth where it is not at the top.
         key = _quoted(f'"{value.path}"')
-        absent = f"CASE WHEN contains(result, {key}) THEN {DOUBTFUL} ELSE {ABSENT} END"
-    unread = absent if skipped else str(DOUBTFUL)
-    listed = "asked" if column == "arguments" else "got"
-    return f"""CASE WHEN {column} IS NULL THEN {UNRECORDED}::UBIGINT
-        WHEN {listed} IS NULL THEN {unread}::UBIGINT
-        WHEN {found} IS NULL THEN {absent}::UBIGINT
-        WHEN left({found}, 1) = '"' THEN
-          CASE WHEN contains({found}, '\\') OR contains({found}, '[redacted:')
-            THEN {DOUBTFUL}::UBIGINT ELSE hash({found}) END
+        absent = f"CASE WHEN contains(result, {key}) THEN {DOUBTFUL} ELSE {ABSENT} END::UBIGINT"
+    unread = absent if skipped else f"{DOUBTFUL}::UBIGINT"
+    return (
+        f"CASE WHEN {column} IS NULL THEN {UNRECORDED}::UBIGINT"
+        f" WHEN {listed} IS NULL THEN {unread} ELSE {absent} END"
+    )
+
+
+def _comparable(found: str, missing: str) -> str:
+    """Hash of a text or number; small numbers for what is neither."""
+    return f"""CASE WHEN {found} IS NULL THEN {missing}
+        WHEN starts_with({found}, '"') THEN
+          CASE WHEN contains({found}, '\\') THEN {DOUBTFUL}::UBIGINT
+            WHEN contains({found}, '[redacted:') THEN {DOUBTFUL}::UBIGINT ELSE hash({found}) END
         WHEN {found} = 'true' THEN 3::UBIGINT
         WHEN {found} = 'false' THEN 4::UBIGINT
         WHEN {found} = 'null' THEN 5::UBIGINT

@@ -66,10 +66,18 @@ class Store:
             table = pa.Table.from_batches([batch]).drop_columns([_KEY])
             yield span_table(table, self._reader)
 
+    def plain(self, keys: npt.NDArray[np.uint64]) -> pa.Table:
+        """Spans of the runs with these keys, which stand for themselves."""
+        ids = ", ".join(map(_quoted, self.ids(keys).column("run_id").to_pylist()))
+        names = ", ".join(f'"{name}"' for name in SPAN_SCHEMA.names if self._has(name))
+        found = self._connection.sql(f"SELECT {names} FROM {self._source} WHERE run_id IN ({ids})")
+        return span_table(found.to_arrow_table(), self._reader)
+
     def key_of(self, run_ids: pa.Array) -> npt.NDArray[np.uint64]:
         """The keys of run ids."""
-        self._connection.register("ids", pa.table({"run_id": run_ids.cast(pa.string())}))
-        found = self._connection.sql("SELECT hash(run_id) AS key FROM ids").to_arrow_table()
+        with self._connection.cursor() as beside:  # a stream of spans may be open
+            beside.register("ids", pa.table({"run_id": run_ids.cast(pa.string())}))
+            found = beside.sql("SELECT hash(run_id) AS key FROM ids").to_arrow_table()
         keys: npt.NDArray[np.uint64] = found.column("key").to_numpy()
         return keys
 

@@ -16,7 +16,6 @@ reconstruction and rules see nothing else. A run that is not plain has no twin.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -42,7 +41,7 @@ Ints = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 
-LONGEST: Final = 512
+LONGEST: Final = 256
 _NO_TEXT: Final = -1
 _CLASSES: Final = 16
 """More than a text can have classes."""
@@ -97,10 +96,10 @@ class _Runs:
         classes, known = self._texts()
         over, numbers = self._limits()
         row = self._mixed()
-        salt = _SALT[:, np.minimum(self.place, LONGEST - 1)]
+        place = np.minimum(self.place, LONGEST - 1)
         extra = (classes.astype(np.uint64) * _TURN) ^ (numbers.astype(np.uint64) * _STIR)
         one, other = (
-            np.add.reduceat(row * salt[side], self.head) + _stirred(extra + np.uint64(side))
+            np.add.reduceat(row * _SALT[side][place], self.head) + _stirred(extra + np.uint64(side))
             for side in (0, 1)
         )
         start = _column(self.rows, "start")[self.head]
@@ -146,8 +145,9 @@ class _Runs:
         wrong |= late & ~root
         for name in ("effect", *self._value_names):
             wrong |= _column(self.rows, name) == DOUBTFUL
-        for row, distance in self._pairs():
-            wrong[row] |= span[row] == span[row - distance]
+        for distance in range(1, min(self.longest, LONGEST)):
+            twice = np.flatnonzero(span[distance:] == span[:-distance]) + distance
+            wrong[twice] |= self.place[twice] >= distance
         tools = self._any(self.role == TOOL_STEP)
         plain: Mask = ~self._any(wrong) & tools & (self.length <= LONGEST)
         return plain
@@ -165,25 +165,16 @@ class _Runs:
         word += self._alike(self._value_names, 4)
         return _stirred(word)
 
-    def _pairs(self) -> Iterator[tuple[Ints, int]]:
-        """Rows with the distance to an earlier row of their run: every pair of a run once."""
-        row = np.flatnonzero((self.place > 0) & (self.length <= LONGEST)[self.of_row])
-        distance = 1
-        while len(row):
-            yield row, distance
-            distance += 1
-            row = row[self.place[row] >= distance]
-
     def _overlaps(self) -> Ints:
         """How many of the spans that start later start before this one ends; of a root, none."""
         start, end = _column(self.rows, "start"), _column(self.rows, "end")
         count = np.zeros(self.size, dtype=np.int64)
-        for row, distance in self._pairs():
-            earlier = row - distance
-            meets = (start[row] < end[earlier]) & (self.place[earlier] > 0)
+        for distance in range(1, min(self.longest, LONGEST)):
+            meets = (start[distance:] < end[:-distance]) & (self.place[:-distance] > 0)
+            meets &= self.place[distance:] > distance
             if not meets.any():
                 break
-            count[earlier] += meets
+            count[:-distance] += meets
         return count
 
     def _alike(self, names: list[str], kind: int) -> Words:
@@ -208,7 +199,10 @@ class _Runs:
             cell, value = cell[order], value[order]
         row = cell // width
         run = self.of_row[row]
-        place = np.arange(len(cell)) - np.searchsorted(run, run)
+        new = np.ones(len(run), dtype=bool)
+        new[1:] = run[1:] != run[:-1]
+        place = np.arange(len(run))
+        place -= np.maximum.accumulate(np.where(new, place, 0))
         later = np.flatnonzero((place > 0) & (self.length <= LONGEST)[run])
         distance = 1
         while len(later):

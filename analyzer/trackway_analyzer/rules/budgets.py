@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from functools import partial
+from functools import cached_property, partial
 from math import inf
 from typing import Final
 
@@ -97,7 +97,7 @@ class Budget(Rule):
         if self.agent is not None and self.seconds is not None:
             raise ValueError("seconds are of the run: leave out `agent` or `seconds`")
 
-    @property
+    @cached_property
     def limits(self) -> dict[str, float]:
         """The limits that are set."""
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.name in _LIMITS}
