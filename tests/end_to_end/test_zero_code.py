@@ -26,7 +26,9 @@ entity = { type = "order", argument = "order_id" }
 """
 
 
-def run(agent: str, directory: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def run(
+    agent: str, directory: Path, command: tuple[str, ...] = (str(INSTRUMENT),), **variables: str
+) -> subprocess.CompletedProcess[str]:
     with scripted_model() as url:
         environment = {
             **{name: value for name, value in os.environ.items() if name[:5] != "OTEL_"},
@@ -37,9 +39,13 @@ def run(agent: str, directory: Path, **variables: str) -> subprocess.CompletedPr
             "TRACKWAY_EXPORT": "traces",
             **variables,
         }
-        command = [str(INSTRUMENT), sys.executable, str(HERE / agent)]
         done = subprocess.run(
-            command, cwd=directory, env=environment, capture_output=True, text=True, check=False
+            [*command, sys.executable, str(HERE / agent)],
+            cwd=directory,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip().endswith(ANSWER)
@@ -96,6 +102,20 @@ def test_service_and_resource_are_what_opentelemetry_s_variables_say(recorded: A
     frame = recorded.spans()
     assert set(frame["service"]) == {"refunds"}
     assert all('"team":"support"' in text.replace(" ", "") for text in frame["resource"])
+
+
+def test_the_same_agent_decorated_by_hand_gives_an_equal_trajectory(
+    recorded: Any, tmp_path: Path
+) -> None:
+    run("hand_agent.py", tmp_path, command=())
+    (by_hand,) = ta.load(tmp_path / "traces")
+    (by_framework,) = recorded
+    diff = ta.diff_trajectories(by_hand, by_framework)
+    assert diff.status == "ok", str(diff)
+    assert diff.differences == (), str(diff)
+    assert [step.entity_refs for step in by_hand.tool_steps] == [
+        step.entity_refs for step in by_framework.tool_steps
+    ]
 
 
 def test_content_off_keeps_order_and_hides_values(tmp_path: Path) -> None:

@@ -19,5 +19,22 @@ from trackway.instrument.clients import CLIENTS
 from trackway.instrument.frameworks import FRAMEWORKS
 from trackway.instrument.library import Library
 
+
+def _unsupported(name: str, module: str, distribution: str) -> Library:
+    return Library(name, module, distribution, ways=(), records="nothing")
+
+
 LIBRARIES: Final[tuple[Library, ...]] = (*CLIENTS, *FRAMEWORKS)
-BY_NAME: Final = {library.name: library for library in LIBRARIES}
+UNSUPPORTED: Final[tuple[Library, ...]] = (
+    _unsupported("autogen", "autogen_agentchat", "autogen-agentchat"),
+    _unsupported("cohere", "cohere", "cohere"),
+    _unsupported("groq", "groq", "groq"),
+    _unsupported("haystack", "haystack", "haystack-ai"),
+    _unsupported("mistralai", "mistralai", "mistralai"),
+    _unsupported("ollama", "ollama", "ollama"),
+    _unsupported("semantic-kernel", "semantic_kernel", "semantic-kernel"),
+    _unsupported("together", "together", "together"),
+)
+"""Libraries that are known and that nothing is turned on for: none of their ways was tried yet."""
+KNOWN: Final = (*LIBRARIES, *UNSUPPORTED)
+BY_NAME: Final = {library.name: library for library in KNOWN}

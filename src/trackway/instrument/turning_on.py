@@ -14,11 +14,15 @@ from trackway.doubles import expect
 from trackway.environment import is_disabled, read_environment
 from trackway.instrument.detection import active_instrumentors, can_import, fits, version_of
 from trackway.instrument.library import Library, Origin, Undo, Way
-from trackway.instrument.registry import BY_NAME, LIBRARIES
+from trackway.instrument.registry import BY_NAME, KNOWN
 from trackway.instrument.report import Entry, Report
 from trackway.instrument.switches import SWITCHES, content_variables, with_variables
 from trackway.recording import active
 
+_UNSUPPORTED: Final = (
+    "found, and not supported: decorate its calls with trackway.llm and trackway.tool; spans that "
+    "it or an instrumentor of your own writes by the GenAI conventions are taken in"
+)
 _LOGGER: Final = logging.getLogger("trackway")
 
 
@@ -37,10 +41,10 @@ def instrument(*names: str, exclude: Iterable[str] = ()) -> Report:
     names: libraries of the registry; none means all. exclude: libraries to leave alone.
     """
     left_out = {exclude} if isinstance(exclude, str) else set(exclude)
-    wanted = _with_needs(names) if names else [library.name for library in LIBRARIES]
+    wanted = _with_needs(names) if names else [library.name for library in KNOWN]
     unknown = [name for name in (*names, *left_out) if name not in BY_NAME]
     entries = [_unknown(name) for name in unknown]
-    for library in LIBRARIES:
+    for library in KNOWN:
         if library.name in wanted and library.name not in left_out:
             entries.append(_turned_on(library))
     expect(frozenset(scope for name in _On.undos for scope in _scopes(BY_NAME[name])))
@@ -95,6 +99,8 @@ def _turned_on(library: Library) -> Entry:
         return _off(library, None, "")
     if is_disabled():
         return _off(library, version, "recording is disabled by TRACKWAY_DISABLED")
+    if not library.ways:
+        return _off(library, version, _UNSUPPORTED)
     fitting = [way for way in library.ways if fits(way, version)]
     others = active_instrumentors(library)
     if others:

@@ -67,7 +67,7 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 @pytest.fixture
 def known(monkeypatch: pytest.MonkeyPatch) -> Any:
     def known(*libraries: Library) -> None:
-        monkeypatch.setattr(room, "LIBRARIES", libraries)
+        monkeypatch.setattr(room, "KNOWN", libraries)
         monkeypatch.setattr(room, "BY_NAME", {one.name: one for one in libraries})
 
     return known
@@ -134,6 +134,13 @@ def test_a_library_without_instrumentor_says_what_to_install(known: Any) -> None
     report = trackway.instrument()
     assert report.off == ("openai",)
     assert report["openai"].why == "no instrumentor for it: pip install 'trackway[openai]'"
+
+
+def test_what_is_found_and_not_supported_is_said(known: Any) -> None:
+    known(library(name="some-client"))
+    report = trackway.instrument()
+    assert report.off == ("some-client",)
+    assert report["some-client"].why.startswith("found, and not supported: decorate its calls")
 
 
 def test_calling_it_again_changes_nothing(module: Any, known: Any) -> None:
