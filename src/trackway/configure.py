@@ -92,10 +92,11 @@ def configure(
     tools: the file that says what tools do that nobody decorated; default `./trackway.toml`.
     tracer_provider: the provider to join instead of the global one.
 
-    Raises ValueError for a share outside 0 to 1 or a wrong file in `tools`, OSError where that
-    can't be read.
+    Raises TypeError for an argument of another kind, ValueError for a share outside 0 to 1 or a
+    wrong file in `tools`, OSError where that can't be read.
     """
     arguments = dict(locals())
+    _check(arguments)
     found = read_environment()
     if found.disabled:
         install(None, disabled=True)
@@ -181,6 +182,16 @@ def _bounds(limits: Limits, given: TracerProvider | None) -> Limits:
     return replace(limits, value_bytes=max(longest, LEAST_VALUE_BYTES))
 
 
+def _check(arguments: Mapping[str, Any]) -> None:
+    for name, kinds, expected in (
+        ("redact", (bool, Redactor), "True, False or a trackway.redactor(...)"),
+        ("limits", Limits, "a trackway.Limits(...)"),
+    ):
+        found = arguments[name]
+        if found is not None and not isinstance(found, kinds):
+            raise TypeError(f"{name}: expected {expected}, found {found!r}")
+
+
 def _redactor(redact: Redactor | bool) -> Redactor | None:
     if isinstance(redact, bool):
         return DEFAULT_REDACTOR if redact else None
@@ -247,9 +258,14 @@ def _targets(
 ) -> list[SpanProcessor]:
     if export is None:
         export = _default_export(found)
-    wanted = [export] if isinstance(export, (str, Path, SpanExporter, SpanProcessor)) else export
+    wanted = export if isinstance(export, Sequence) and not isinstance(export, str) else [export]
     targets: list[SpanProcessor] = []
     for target in wanted:
+        if not isinstance(target, (str, Path, SpanExporter, SpanProcessor)) or target == "":
+            raise TypeError(
+                'export: expected a directory or URL, "otlp", "console", an OpenTelemetry exporter '
+                f"or processor, or a list of these; found {target!r}"
+            )
         if isinstance(target, SpanProcessor):
             targets.append(target)
         else:

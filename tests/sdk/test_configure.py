@@ -421,3 +421,21 @@ def test_a_target_that_waits_takes_no_time_from_the_others() -> None:
     assert trackway.flush(10)
     assert len(waits.get_finished_spans()) == len(other.get_finished_spans()) == 1
     trackway.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("mistake", "said"),
+    [
+        ({"export": 3}, r'export: expected a directory or URL, "otlp", .* found 3$'),
+        ({"export": ["traces", ""]}, r"export: expected a directory or URL, .* found ''$"),
+        ({"limits": 3}, r"limits: expected a trackway.Limits\(...\), found 3$"),
+        (
+            {"redact": "x"},
+            r"redact: expected True, False or a trackway.redactor\(...\), found 'x'$",
+        ),
+    ],
+)
+def test_an_argument_of_another_kind_is_named(mistake: dict[str, Any], said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        trackway.configure("shop", **mistake)
+    assert trackway.shutdown()
