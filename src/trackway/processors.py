@@ -196,7 +196,9 @@ def _opened(span: Span, recorder: Recorder, present: Mapping[str, Any]) -> Forei
     if run.recording:
         span.set_attribute(Trackway.SCHEMA_VERSION, SCHEMA_VERSION)
     context = span.context
-    if context is not None and len(_roots) < _MAX_OPEN_ROOTS:
+    if context is not None:
+        if len(_roots) >= _MAX_OPEN_ROOTS:  # spans that nobody ends must not keep the others out
+            _roots.pop(next(iter(_roots)), None)
         _roots[context.span_id] = run
     return ForeignPlace(run, span, inherited)
 

@@ -46,8 +46,8 @@ def instrument(*names: str, exclude: Iterable[str] = ()) -> Report:
     entries = [_unknown(name) for name in unknown]
     for library in KNOWN:
         if library.name in wanted and library.name not in left_out:
-            entries.append(_turned_on(library))
-    expect(frozenset(scope for name in _On.undos for scope in _scopes(BY_NAME[name])))
+            entries.append(_guarded(library))
+    _expect_doubles()
     return Report(tuple(entries))
 
 
@@ -64,6 +64,11 @@ def uninstrument(*names: str) -> None:
     if not _On.undos and _On.variables is not None:
         _On.variables()
         _On.variables = None
+    _expect_doubles()
+
+
+def _expect_doubles() -> None:
+    expect(frozenset(scope for name in _On.undos for scope in _scopes(BY_NAME[name])))
 
 
 def _scopes(library: Library) -> Iterable[str]:
@@ -89,6 +94,14 @@ def _unknown(name: str) -> Entry:
     why = f"no library of the registry is called {name!r}; {hint}"
     _LOGGER.warning("trackway: instrument(): %s", why)
     return Entry(name, None, None, None, on=False, why=why, content=None)
+
+
+def _guarded(library: Library) -> Entry:
+    try:
+        return _turned_on(library)
+    except Exception as error:  # noqa: BLE001 - what is installed may be broken in any way
+        record_capture_error(f"instrument {library.name}", error)
+        return _off(library, None, f"not looked at: {type(error).__name__}: {error}")
 
 
 def _turned_on(library: Library) -> Entry:

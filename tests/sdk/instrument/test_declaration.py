@@ -131,6 +131,26 @@ def test_a_longer_pattern_wins(file: Path) -> None:
     assert declaration.tool("resend") is None
 
 
+def test_an_entity_may_be_its_type_alone(tmp_path: Path) -> None:
+    path = tmp_path / "trackway.toml"
+    path.write_text("tools.find = { kind = 'lookup', entity = 'order' }\n")
+    said = read_declaration(path).tool("find")
+    assert said is not None
+    assert (said.entity_type, said.acts_on, said.establishes) == ("order", (), ("id",))
+
+
+def test_a_bare_decorator_leaves_it_to_the_declaration(declared: Any) -> None:
+    @trackway.tool
+    def refund_create(order_id: str, key: str) -> None: ...
+
+    with trackway.run("t"):
+        refund_create("A-1", key="k-7")
+    found = declared.tool("refund_create").attributes
+    assert found[Trackway.STEP_KIND] == "mutate"
+    assert found[Trackway.ENTITY_REFS] == ("order:A-1",)
+    assert found[Trackway.OPERATION_ID] == "k-7"
+
+
 def test_the_tools_of_a_policy_file_are_read(tmp_path: Path) -> None:
     path = tmp_path / "policy.yaml"
     path.write_text(

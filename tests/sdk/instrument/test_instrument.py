@@ -122,6 +122,15 @@ def test_an_instrumentor_that_fails_is_off_and_raises_nothing(module: Any, known
     assert "instrument openai" in trackway.capture_errors()
 
 
+def test_a_broken_installation_raises_nothing(known: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(distribution: str) -> str:
+        raise OSError("no metadata")
+
+    monkeypatch.setattr(room, "version_of", broken)
+    known(library(way("First")))
+    assert trackway.instrument()["openai"].why == "not looked at: OSError: no metadata"
+
+
 def test_what_is_not_installed_is_passed_over(known: Any) -> None:
     known(library(way("First"), module="no_such_module", distribution="no-such-thing"))
     report = trackway.instrument()
