@@ -7,7 +7,11 @@
 3. Faults of the recorder are counted in `errors`.
 """
 
-from trackway.capture.errors import capture_errors, record_capture_error
+from trackway.capture.errors import (
+    capture_errors,
+    count_capture_errors,
+    record_capture_error,
+)
 from trackway.capture.limits import Limits
 from trackway.capture.policy import Capture, Captured
 from trackway.capture.redact import DEFAULT_REDACTOR, Redactor, redactor
@@ -24,6 +28,7 @@ __all__ = [
     "Redactor",
     "SecretPattern",
     "capture_errors",
+    "count_capture_errors",
     "entity_refs",
     "record_capture_error",
     "redactor",

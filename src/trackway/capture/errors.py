@@ -30,6 +30,13 @@ def record_capture_error(where: str, error: BaseException) -> None:
         )
 
 
+def count_capture_errors(where: str, cases: int) -> None:
+    """Count faults of which the log is told in other words."""
+    if cases > 0:
+        with _LOCK:
+            _COUNTS[where] = _COUNTS.get(where, 0) + cases
+
+
 def capture_errors() -> dict[str, int]:
     """Return how many faults were counted, by place."""
     with _LOCK:

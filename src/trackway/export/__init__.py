@@ -47,5 +47,6 @@ def _processor(target: Target, cleaner: Cleaner, options: dict[str, Any]) -> Bat
         return BatchingProcessor(OtlpSpanExporter(text), clean=cleaner.clean_all)
     from trackway.export.parquet import ParquetSpanExporter
 
-    # Cleans whole columns by itself.
-    return BatchingProcessor(ParquetSpanExporter(target, cleaner=cleaner, **options))
+    # Cleans whole columns by itself, and larger batches cost less.
+    exporter = ParquetSpanExporter(target, cleaner=cleaner, **options)
+    return BatchingProcessor(exporter, batch_size=1024)

@@ -8,7 +8,8 @@
    word, and nothing has been lost since the last flush. It returns at the timeout at the latest.
 4. A forked child starts with an empty queue and a worker of its own.
 5. `on_end` takes no lock, so that a signal handler may flush at any point of the program.
-6. Losses are said in the log: the first dropped span, and at `shutdown` how many were lost in all.
+6. Losses are said in the log: the first dropped span, a flush that took too long, and at `shutdown`
+   how many were lost in all. `trackway.capture_errors()` counts them under `LOST`.
 """
 
 from __future__ import annotations
@@ -32,11 +33,14 @@ from opentelemetry.context import (
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
+from trackway.capture import count_capture_errors
 from trackway.export.counts import ExportCounts
 from trackway.export.fork import in_forked_child
 
 _LOG: Final = logging.getLogger(__name__)
 _NAP: Final = 0.0005
+LOST: Final = "export: spans lost"
+"""The place of lost spans in `trackway.capture_errors()`."""
 
 
 @dataclass(slots=True, eq=False)
@@ -87,7 +91,9 @@ class BatchingProcessor(SpanProcessor):
         self._awake = False
         self._overloaded = False
         self._reported_lost = 0
+        self._counted_lost = 0
         self._told_of_drops = False
+        self._told_of_delay = False
         self._worker = threading.Thread(target=self._work, name="trackway-export", daemon=True)
         if not self._stopped:
             self._worker.start()
@@ -129,23 +135,35 @@ class BatchingProcessor(SpanProcessor):
 
     def begin_flush(self, deadline: float) -> Callable[[], bool]:
         """Order a flush up to a monotonic time; return the wait for its answer."""
-        if self._stopped or threading.current_thread() is self._worker:
-            return lambda: False
-        order = _Flush(deadline)
-        self._orders.put(order)
-        return lambda: order.done.wait(max(0.0, deadline - time.monotonic())) and order.delivered
+        order = self._order_flush(deadline)
+
+        def wait() -> bool:
+            in_time = order.done.wait(max(0.0, deadline - time.monotonic()))
+            if not in_time:
+                self._tell_of_delay()
+            return in_time and order.delivered
+
+        return wait
 
     def shutdown(self, timeout_millis: int = 30_000) -> None:
         """Flush, stop the worker and shut the exporter down, within the timeout."""
         if self._stopped:
             return
         deadline = time.monotonic() + timeout_millis / 1000
-        self.force_flush(timeout_millis)
+        self._order_flush(deadline).done.wait(timeout_millis / 1000)
         self._stopped = True
         self._orders.put(None)
         self._worker.join(max(0.0, deadline - time.monotonic()))
         self._shut_exporter(deadline)
         self._tell_of_losses()
+
+    def _order_flush(self, deadline: float) -> _Flush:
+        order = _Flush(deadline)
+        if self._stopped or threading.current_thread() is self._worker:
+            order.done.set()
+        else:
+            self._orders.put(order)
+        return order
 
     def _shut_exporter(self, deadline: float) -> None:
         """Shut it down; while it is stuck in the worker, only if it promises not to wait long."""
@@ -176,8 +194,10 @@ class BatchingProcessor(SpanProcessor):
             self._awake = False
             self._drain(len(self._queue))
             self._tell_of_drops()
+            self._count_losses()
             if order is not None:
                 order.delivered = self._delivered(order.deadline)
+                self._told_of_delay = False
                 order.done.set()
             elif self._poll is not None:
                 self._guarded(self._poll)
@@ -206,7 +226,23 @@ class BatchingProcessor(SpanProcessor):
                 self._max_queue,
             )
 
+    def _tell_of_delay(self) -> None:
+        if not self._told_of_delay:
+            self._told_of_delay = True
+            counts = self.counts
+            _LOG.warning(
+                "trackway: %s did not finish a flush in time; %d spans are on the way",
+                _name_of(self.exporter),
+                counts.ended - counts.delivered - counts.lost,
+            )
+
+    def _count_losses(self) -> None:
+        lost = self.counts.lost
+        count_capture_errors(LOST, lost - self._counted_lost)
+        self._counted_lost = lost
+
     def _tell_of_losses(self) -> None:
+        self._count_losses()
         counts, name = self.counts, _name_of(self.exporter)
         if counts.lost:
             _LOG.warning("trackway: %s: %s", name, _losses(counts))

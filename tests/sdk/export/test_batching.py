@@ -11,7 +11,9 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
+from trackway.capture import capture_errors
 from trackway.export import BatchingProcessor
+from trackway.export.batching import LOST
 
 
 class Exporter(SpanExporter):
@@ -230,6 +232,30 @@ def test_a_full_queue_is_said_once(exporter: Exporter, caplog: pytest.LogCapture
         "were dropped"
     ]
     processor.shutdown()
+
+
+def test_a_flush_that_takes_too_long_is_said_once(
+    exporter: Exporter, caplog: pytest.LogCaptureFixture
+) -> None:
+    processor = BatchingProcessor(exporter)
+    close_gate(processor, exporter)
+    record(processor, "a")
+    assert not processor.force_flush(20)
+    assert not processor.force_flush(20)
+    assert caplog.messages == [
+        "trackway: Exporter did not finish a flush in time; 2 spans are on the way"
+    ]
+
+
+def test_lost_spans_are_among_the_capture_errors(exporter: Exporter) -> None:
+    before = capture_errors().get(LOST, 0)
+    exporter.result = SpanExportResult.FAILURE
+    processor = BatchingProcessor(exporter, max_queue=2, max_block=0)
+    close_gate(processor, exporter)
+    record(processor, *"abcd")
+    exporter.gate.set()
+    processor.shutdown()
+    assert capture_errors()[LOST] - before == processor.counts.lost == 5
 
 
 def test_an_exporter_that_hangs_at_the_end_is_said(
