@@ -38,6 +38,7 @@ FEATURES: Final = {
     "parallel": Feature("parallel", "two and two calls, each pair asked for by one turn"),
     "streaming": Feature("streaming", "the same trajectory and tokens as without streaming"),
     "retry": Feature("retries", "429 and a server's error, retried by the client: no call twice"),
+    "attempts": Feature("refused", "the requests that were refused before are in the record"),
     "decorated": Feature("by hand", "the same agent decorated by hand: equal trajectories"),
     "two-lines": Feature("two lines", "without `run(...)`: `configure()` and `instrument()` only"),
     "zero-code": Feature(
@@ -47,17 +48,36 @@ FEATURES: Final = {
 }
 
 OWN_LOOP: Final = "a loop of the program's own: only the program knows where a run begins"
-NO_APPROVAL: Final = "has no approval that survives its process"
+NO_APPROVAL: Final = (
+    "not played: the library has no approvals, or `trackway.waiting` does not know them "
+    "(`trackway.wait` and `trackway.carrier` serve any)"
+)
 
-GAPS: Final[dict[tuple[str, str], str]] = {}
+_BELOW: Final = (
+    "every client retries inside its call, and no instrumentor tells of it: the record has one "
+    "model call, right in everything but its length"
+)
+GAPS: Final[dict[tuple[str, str], str]] = {(name, "attempts"): _BELOW for name in FRAMEWORKS}
 """(framework, feature) → why it is not to be had."""
 
 _BAGGAGE: Final = (
     "with `configure(baggage=True)` on both sides, which carries the run in the request's `_meta`; "
     "without it the server's spans join the run by their trace"
 )
+_FROM_MESSAGES: Final = (
+    "plain functions of a loop have no spans: the calls are read out of the model's messages; "
+    "`trackway.tools` or `@trackway.tool` give them spans"
+)
+_BY_NAME: Final = (
+    "the tool's span has no call id: it is joined to the model's request by name, arguments and "
+    "order, and marked `id_inferred`"
+)
+_READ: Final = ("openai-chat", "openai-azure", "openai-base-url", "openai-responses")
+_INFERRED: Final = ("openai-agents", "openai-agents-chat", "mcp-stdio", "mcp-http", "smolagents")
 _RUN: Final = "with `TRACKWAY_RUN=refund`, which makes the process one run"
 NOTES: Final[dict[tuple[str, str], str]] = {
+    **{(name, "order"): _FROM_MESSAGES for name in (*_READ, "anthropic", "litellm")},
+    **{(name, "ids"): _BY_NAME for name in _INFERRED},
     **{(f.name, "zero-code"): _RUN for f in FRAMEWORKS.values() if f.own_loop},
     ("smolagents", "decorated"): "`final_answer` is the framework's own tool, which nobody can "
     "decorate; all other calls are equal",

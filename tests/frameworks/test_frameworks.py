@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pytest
 
 import trackway_analyzer as ta
-from frameworks.features import asked_of_all
+from frameworks.features import NOTES, asked_of_all
 from frameworks.recordings import ANSWERS_BY_TOOL, Recording, recording
 
 TOOLS = ["lookup_order", "check_policy", "refund_create", "send_email"]
@@ -45,6 +45,7 @@ def test_four_tools_in_order(framework: str) -> None:
     played = recording(framework, "happy")
     assert [step.tool for step in played.tools] == TOOLS
     assert all(step.executed and step.ok for step in played.tools)
+    assert {step.synthesised for step in played.tools} == {(framework, "order") in NOTES}
 
 
 @asked_of_all("arguments")
@@ -64,6 +65,7 @@ def test_results(framework: str) -> None:
 def test_call_ids(framework: str) -> None:
     played = recording(framework, "happy")
     assert [step.call_id for step in played.tools] == [call.id for call in played.scenario.calls]
+    assert {step.id_inferred for step in played.tools} == {(framework, "ids") in NOTES}
 
 
 @asked_of_all("models")
@@ -138,9 +140,15 @@ def test_streaming(framework: str) -> None:
 def test_retries_of_the_client(framework: str) -> None:
     played = recording(framework, "retry")
     assert [step.tool for step in played.tools] == TOOLS
-    answered = [step for step in played.model_calls if step.ok]
-    tokens = [(turn.tokens_in, turn.tokens_out) for turn in played.scenario.turns]
-    assert [(step.tokens_in, step.tokens_out) for step in answered] == tokens
+    answered = [(step.tokens_in, step.tokens_out) for step in played.model_calls if step.ok]
+    assert answered == [(turn.tokens_in, turn.tokens_out) for turn in played.scenario.turns]
+
+
+@asked_of_all("attempts")
+def test_refused_requests_are_seen(framework: str) -> None:
+    played = recording(framework, "retry")
+    refused = sum(len(turn.refused) for turn in played.scenario.turns)
+    assert played.run.run["retries"] == refused
 
 
 @asked_of_all("decorated")
