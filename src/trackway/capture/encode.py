@@ -7,9 +7,10 @@
    the same text, later ones get ` (2)`, ` (3)`; string keys come first. Sets are sorted.
 3. A container inside itself is `"…[circular]"`; one below `Limits.depth` is
    `"…[truncated: too deep]"`; a value that cannot be read is `"[capture failed]"`.
-4. The budget is `Limits.hash_bytes`: a string costs its characters, and each member of a container
-   128 (integers), 320 (floats), 384 (strings) or 512, a key 192 and
-   eight times its length: about what it takes to look at one.
+4. The budget is `Limits.hash_bytes`: a string costs its characters (a longer one half as many more,
+   or three times, where something may be set to a name in it), and each member of a container
+   128 (integers), 320 (floats), 384 (strings) or 512, a key 256 and
+   sixteen times its length: about what it takes to look at one.
    Members of an object share what is left, so that a huge one does not push out its neighbours;
    lists are cut from the end; a string that does not fit keeps its beginning. Markers name what
    was left out (`limits.py`).
@@ -40,7 +41,8 @@ _OTHER_COST: Final = 512
 _STRING_COST: Final = 384
 _FLOAT_COST: Final = 320
 _INTEGER_COST: Final = 128
-_KEY_COST: Final = 192
+_KEY_COST: Final = 256
+_CONVERTED_COST: Final = 16
 _CHEAPEST: Final = 64
 _SNAPSHOT_TRIES: Final = 3
 
@@ -106,6 +108,8 @@ class _Walk(Leaves):
             self.cut = True
             return items_marker(parts.count)
         if not isinstance(parts, Members | Elements | Inner):
+            if type(parts) is str:
+                self.room -= _CONVERTED_COST * len(parts)
             return self.value(parts, depth)
         if id(value) in self.inside:
             return CIRCULAR_MARKER
@@ -166,7 +170,7 @@ class _Walk(Leaves):
         for place, (key, member) in enumerate(entries):
             cost = _KEY_COST + _cost_of(id(type(member)), _OTHER_COST)
             if type(key) is str:
-                cost += min(8 * len(key), 4 * _OTHER_COST)
+                cost += min(16 * len(key), 8 * _OTHER_COST)
             if cost > room:
                 del entries[place:]
                 break

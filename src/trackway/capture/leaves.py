@@ -40,7 +40,7 @@ TAILS_KEPT: Final = 8
 
 _BASE64: Final = ";base64,"
 _SEARCH_COST: Final = 320
-_MARKER_COST: Final = 256
+_MARKER_COST: Final = 512
 _BLOB_COST: Final = 1024
 _LONGEST_KEY: Final = 256
 _SEARCHED_BYTES: Final = 4096
@@ -88,8 +88,8 @@ class Leaves:
             length = json_length(text)
             if length > self.room:
                 return self.beginning(text, min(self.window, self.room // _MOST_ESCAPED, self.scan))
-            if ":" in text or "=" in text:
-                length += length // 2  # a dozen names are looked for
+            # Looked at, written, hashed; and where something may be set to them, names looked for.
+            length += 2 * length if ":" in text or "=" in text else length // 2
         self.room -= length
         text = encodable(text)
         exempt = self.exempt

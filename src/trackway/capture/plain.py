@@ -2,9 +2,9 @@
 
 1. Plain is: exact dict with str keys, list, tuple, str, int of 64 bits, float, bool and None; no
    key denied or longer than 256; no deeper than the limit; within the budget.
-2. The budget, in characters: a string costs its length
-   (four times that where it is not ASCII), each element of a list 64, each entry of a
-   dict 128; an integer 64 and a float 256 besides.
+2. The budget, in characters: a string in a container costs twice its length (four times where it
+   is not ASCII), one alone its length, each element of a list 64, each entry of a dict 128; an
+   integer 64 and a float 256 besides.
 3. Strings are not looked into, floats may be NaN: what writes the value finds out.
 """
 
@@ -22,6 +22,7 @@ _INTEGER_COST: Final = 64
 _FLOAT_COST: Final = 256
 _LONGEST_KEY: Final = 256
 _SHORT: Final = 4096
+_TEXT_COST: Final = 2
 _MOST_BYTES: Final = 4
 """UTF-8 bytes of a character."""
 
@@ -77,7 +78,7 @@ def _plain_room(value: Any, room: int, depth: int, keys: Redactor | EveryKeySafe
     for member in members:
         kind = type(member)
         if kind is str:
-            room -= len(member) if member.isascii() else _MOST_BYTES * len(member)
+            room -= (_TEXT_COST if member.isascii() else _MOST_BYTES) * len(member)
         elif kind is int:
             if not -INTEGER_BOUND <= member < INTEGER_BOUND:
                 return -1

@@ -27,6 +27,7 @@ from trackway.capture.limits import Limits, chars_marker, cut
 from trackway.capture.plain import EVERY_KEY_SAFE, is_plain
 from trackway.capture.redact import DEFAULT_REDACTOR, Redactor
 from trackway.capture.refs import identifiers
+from trackway.capture.screen import SEARCHED
 from trackway.capture.text import encodable, json_text, quoted
 
 _PROCESS_KEY: Final = os.urandom(32)
@@ -83,8 +84,7 @@ class Capture:
     def value(self, value: object, exempt: frozenset[str] = _NO_NAMES) -> Captured:
         """Return a result, input or output as JSON; `exempt` are paths as in `arguments`."""
         try:
-            room = self._work if type(value) is str else self._work // 2
-            if self._in_one_go and is_plain(value, room, self._depth, self._keys):
+            if self._in_one_go and self._may_be_clean(value):
                 text = quoted(value) if type(value) is str else json_text(value)
                 raw = text.encode()
                 if len(raw) > SHORTEST_MEDIA and ";base64," in text:
@@ -96,6 +96,13 @@ class Capture:
         except (ValueError, TypeError, RuntimeError):
             pass  # NaN, a lone surrogate, too deep, or another thread at work on the value
         return self._carefully(value, exempt)
+
+    def _may_be_clean(self, value: object) -> bool:
+        """Whether it is worth it to write the whole value before it is searched for secrets."""
+        if self.redactor is not None and type(value) is str and len(value) > SEARCHED:
+            assigns = ":" in value or "=" in value
+            return not assigns and is_plain(value, self._work, self._depth, self._keys)
+        return is_plain(value, self._work, self._depth, self._keys)
 
     def text(self, text: str) -> str:
         """Return an exception message or a stack trace, redacted and cut to the limit of a value.

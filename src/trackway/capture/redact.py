@@ -37,7 +37,7 @@ from trackway.capture.screen import (
     has_anchor,
     screen_pattern,
 )
-from trackway.capture.search import MARGIN, Work, replaced
+from trackway.capture.search import FREE, MARGIN, Work, replaced
 from trackway.capture.secret_names import DeniedNames
 from trackway.capture.secret_patterns import SecretPattern
 from trackway.schema import redaction_marker
@@ -52,6 +52,8 @@ _CUSTOM: Final = 32
 _PASSES: Final = 4
 _SHORTEST_KEY: Final = 13
 """No secret but an assignment is shorter."""
+_SHORT: Final = 4096
+"""Bytes of a text that nothing is counted for."""
 _SAFE_KEYS_KEPT: Final = 8192
 _SAFE_KEY_LENGTH: Final = 64
 
@@ -145,7 +147,8 @@ class Redactor:
         return not self._families(text, raw, assigns)
 
     def _families(self, text: str, raw: bytes, assigns: bool, look: Work | None = None) -> int:
-        look = look or Work(QUICK_LOOK)
+        if look is None:
+            look = FREE if len(raw) <= _SHORT else Work(QUICK_LOOK)
         found = families_in(text, raw, look)
         if assigns and (len(raw) > SEARCHED or self._assignments.may_stand_in(text, look)):
             found |= _ASSIGNMENTS

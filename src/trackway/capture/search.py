@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from trackway.capture.secret_patterns import SecretPattern
 from trackway.schema import redaction_marker
 
-LOOK: Final = 96
+LOOK: Final = 128
 """What a place that may be a secret costs, in characters of plain search."""
 MARGIN: Final = 1024
 """Characters before the end of a search that are not given out either."""
@@ -42,6 +42,19 @@ class Work:
             return False
         self.left -= cost
         return True
+
+
+class _Free(Work):
+    """Work that costs nothing."""
+
+    __slots__ = ()
+
+    def spend(self, cost: int) -> bool:
+        return True
+
+
+FREE: Final = _Free()
+"""For looks at texts that are short anyway."""
 
 
 def replaced(kind: SecretPattern, text: str, work: Work) -> str:

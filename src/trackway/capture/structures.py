@@ -16,6 +16,7 @@ from typing import Any, Final
 from trackway.capture.parts import Inner, Members, Parts
 from trackway.capture.storage import MISSING, class_attribute, field_of, instance_dict, is_from
 
+_FIRST: Final = 8
 _MOST_EXTRAS: Final = 16_384
 """More than any budget allows."""
 
@@ -47,7 +48,9 @@ def _struct(value: Any, names: Any) -> Parts | None:
 
 
 def _pydantic(value: Any, fields: Any) -> Parts | None:
-    if type(fields) is not dict or not all(is_from("pydantic", f) for f in fields.values()):
+    if type(fields) is not dict:
+        return None
+    if not all(is_from("pydantic", field) for field in islice(fields.values(), _FIRST)):
         return None
     stored = instance_dict(value) or {}
     if class_attribute(type(value), "__pydantic_root_model__") is True and "root" in stored:

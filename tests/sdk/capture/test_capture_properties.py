@@ -336,6 +336,8 @@ def test_no_planted_secret_comes_out(
     harmless = before + after + captured("")
     assume(not any(part in harmless for part in fragments_of(secret)))
     written = captured(before + left + secret + right + after)
+    json.loads(written)
+    assert len(written.encode()) <= value_bytes
     message = CAPTURE.text(before + left + secret + right + after)
     for part in fragments_of(secret):
         assert part not in written
