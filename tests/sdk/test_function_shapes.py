@@ -113,7 +113,7 @@ def test_the_function_pickles_by_reference(function: Callable[..., Any]) -> None
 
 
 def test_the_function_pickles_by_value(recorded: Any) -> None:
-    cloudpickle = pytest.importorskip("cloudpickle")
+    cloudpickle = pytest.importorskip("cloudpickle", reason="pickling by value needs cloudpickle")
 
     @trackway.tool(kind="lookup", success=lambda result: result == 2)
     def local(number: int) -> int:
@@ -597,7 +597,9 @@ def test_siblings_of_gather_share_their_parent(recorded: Any) -> None:
 
 
 def test_a_streaming_response_is_followed_to_its_end(recorded: Any) -> None:
-    responses = pytest.importorskip("starlette.responses")
+    responses = pytest.importorskip(
+        "starlette.responses", reason="a streaming response needs starlette"
+    )
 
     @trackway.agent
     async def handler() -> Any:

@@ -151,7 +151,7 @@ def test_it_needs_no_configuration(recorder: TrajectoryRecorder) -> None:
 
 
 def test_the_analyzer_s_assertions_take_it(recorder: TrajectoryRecorder) -> None:
-    ta = pytest.importorskip("trackway_analyzer")
+    ta = pytest.importorskip("trackway_analyzer", reason="the analyzer is a package of its own")
     recorder.record_step("lookup_order", {"order_id": "A9128"}, {"id": "A9128"})
     recorder.record_step("refund_api.create", {"order_id": "A9128"}, {"status": "succeeded"})
     ta.assert_step_sequence(
