@@ -69,8 +69,8 @@ def load(
     """
     if by not in ("trace", "session"):
         raise ValueError(f"by={by!r}: expected 'trace' or 'session'")
-    holds = isinstance(source, str | PathLike | Iterable) or hasattr(source, "columns")
-    if not holds and not hasattr(source, "to_arrow"):
+    frame_like = any(hasattr(source, name) for name in ("to_arrow", "collect_schema", "columns"))
+    if not frame_like and not isinstance(source, str | PathLike | Iterable):
         raise TypeError(
             "expected a path, a URL, a list of them, a table or finished spans, "
             f"found {type(source).__name__} {source!r}: give load() what holds the traces"

@@ -56,6 +56,8 @@ def _as_table(source: Any) -> pa.Table | None:
         return source
     if isinstance(source, pa.RecordBatch):
         return pa.Table.from_batches([source])
+    if hasattr(source, "collect_schema") and hasattr(source, "collect"):
+        source = source.collect()  # a lazy frame of Polars
     if hasattr(source, "to_arrow"):
         return source.to_arrow()
     if hasattr(source, "columns") and hasattr(source, "to_parquet"):

@@ -326,3 +326,21 @@ def test_what_the_console_exporter_prints_a_line_is_read(tmp_path: Path) -> None
     assert written.tool_steps[0].arguments == {"id": 7}
     assert written.run_id == live.run_id
     assert [step.span_id for step in written.steps] == [step.span_id for step in live.steps]
+
+
+def frames(table: pa.Table) -> dict[str, Any]:
+    polars = pytest.importorskip("polars")
+    frame = polars.from_arrow(table)
+    return {"arrow": table, "pandas": table.to_pandas(), "polars": frame, "lazy": frame.lazy()}
+
+
+@pytest.mark.parametrize("kind", ["arrow", "pandas", "polars", "lazy"])
+def test_a_frame_of_spans_is_the_spans(kind: str) -> None:
+    table = ta.load(PHOENIX_TWIN).span_table
+    assert ta.load(frames(table)[kind]).span_table.to_pylist() == table.to_pylist()
+
+
+@pytest.mark.parametrize("kind", ["arrow", "pandas", "polars", "lazy"])
+@pytest.mark.parametrize("name", ["phoenix_frame.parquet", "clickhouse_traces.parquet"])
+def test_a_frame_of_an_export_is_the_export(name: str, kind: str) -> None:
+    assert told(only(frames(of_table(name))[kind])) == told(only(EXPORTS / name))
