@@ -81,7 +81,7 @@ CLIENTS: Final[tuple[Library, ...]] = (
                 Origin.OFFICIAL,
                 "opentelemetry-instrumentation-google-genai",
                 "opentelemetry.instrumentation.google_genai:GoogleGenAiSdkInstrumentor",
-                "The conventions' own, for the versions that it knows.",
+                "Follows the conventions, for the versions that it knows.",
                 before="3",
             ),
             openinference(
@@ -101,7 +101,7 @@ CLIENTS: Final[tuple[Library, ...]] = (
         distribution="botocore",
         records="model calls",
         ways=(
-            official("bedrock", "BedrockInstrumentor", "The conventions' own for Bedrock."),
+            official("bedrock", "BedrockInstrumentor", "Follows the conventions."),
             openinference("bedrock", "BedrockInstrumentor", "The same calls, keys of its own."),
         ),
         rivals=(openllmetry("bedrock", "BedrockInstrumentor"),),

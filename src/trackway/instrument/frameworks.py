@@ -200,21 +200,27 @@ FRAMEWORKS: Final[tuple[Library, ...]] = (
         name="agno",
         module="agno",
         distribution="agno",
-        records="agents, tools and model calls",
+        records="agents and tools",
         ways=(
-            official("agno", "AgnoInstrumentor", "The conventions' own."),
+            official(
+                "agno",
+                "AgnoInstrumentor",
+                "Agents and tools with call ids; the model calls come from the client's "
+                "instrumentor, each once.",
+            ),
             openinference("agno", "AgnoInstrumentor", "The same calls, keys of its own."),
         ),
         rivals=(openllmetry("agno", "AgnoInstrumentor"),),
-        extra=("agno>=2.7.2", f"{GENAI}agno>=1.3b0"),
+        needs=("openai",),
+        extra=("agno>=2.7.2", f"{GENAI}agno>=1.3b0", f"{GENAI}openai>=1.2b0"),
     ),
     Library(
         name="dspy",
         module="dspy",
         distribution="dspy",
-        records="modules, tools and model calls",
+        records="modules and model calls",
         ways=(
-            official("dspy", "DSPyInstrumentor", "The conventions' own."),
+            official("dspy", "DSPyInstrumentor", "Follows the conventions."),
             openinference("dspy", "DSPyInstrumentor", "The same calls, keys of its own."),
         ),
         extra=("dspy>=3.3", f"{GENAI}dspy>=1.3b0"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Final
@@ -48,7 +49,8 @@ def instrument(*names: str, exclude: Iterable[str] = ()) -> Report:
         if library.name in wanted and library.name not in left_out:
             entries.append(_guarded(library))
     _expect_doubles()
-    return Report(tuple(entries))
+    on = {entry.library for entry in entries if entry.on} | set(_On.entries)
+    return Report(tuple(_with_unseen(entry, on) for entry in entries))
 
 
 def uninstrument(*names: str) -> None:
@@ -86,6 +88,16 @@ def _with_needs(names: Iterable[str]) -> list[str]:
 
 def _needs(name: str) -> tuple[str, ...]:
     return BY_NAME[name].needs if name in BY_NAME else ()
+
+
+def _with_unseen(entry: Entry, on: Collection[str]) -> Entry:
+    """Say of a library that is on if its model calls stay unseen."""
+    unseen = [need for need in _needs(entry.library) if entry.on and need not in on]
+    unseen = [need for need in unseen if can_import(BY_NAME[need].module)]
+    if not unseen:
+        return entry
+    why = f"its model calls through {unseen[0]} are not recorded: turn that on, too"
+    return replace(entry, why=why)
 
 
 def _unknown(name: str) -> Entry:

@@ -190,6 +190,14 @@ def test_names_and_exclude_choose(module: Any, known: Any) -> None:
     assert trackway.instrument(exclude=["openai"]).on == ("agents",)
 
 
+def test_a_framework_whose_model_calls_stay_unseen_says_so(module: Any, known: Any) -> None:
+    agents = library(way("Second"), name="agents", needs=("openai",))
+    known(library(way("First")), agents)
+    unseen = "its model calls through openai are not recorded: turn that on, too"
+    assert trackway.instrument(exclude=["openai"])["agents"].why == unseen
+    assert trackway.instrument()["agents"].why == ""
+
+
 def test_a_misspelt_name_is_told_of_and_raises_nothing(caplog: pytest.LogCaptureFixture) -> None:
     report = trackway.instrument("opnai")
     told = "no library of the registry is called 'opnai'; did you mean 'openai'?"
