@@ -305,5 +305,5 @@ def _judged_groups(store: Store, policy: Policy, runs: _Runs) -> _Groups:
     falls = (np.diff(start) < 0) & (np.diff(run) == 0)
     moved = np.zeros(len(batch), dtype=bool)
     moved[run[1:][falls]] = True
-    runs.group[(runs.group != _WHOLE) & (moved & runs.over)[runs.group]] = _WHOLE
+    runs.group[np.isin(runs.group, np.flatnonzero(moved & runs.over))] = _WHOLE
     return _Groups(batch, policy.check(batch))

@@ -59,6 +59,8 @@ _WHAT: Final = (
 _IS_ROOT: Final = f"what = {ROOT}"
 _IS_TOOL: Final = f"what = {TOOL_STEP}"
 _WORDS: Final = r"'(?i)error|exception|traceback|fail|redacted|\\|^\"\s*[\[{]'"
+_WRAPPED: Final = r"'\\|^\"\s*[\[{]'"
+"""A text that may be JSON of an object or a list: reconstruction reads it as that."""
 _LAST_STEP: Final = f"""regexp_extract(attributes, '"{Trackway.RUN_LAST_STEP}":[^,}}]*')"""
 _ROOT_SAYS: Final = (
     f"CASE WHEN {_IS_ROOT} THEN hash({_LAST_STEP}, CASE WHEN {_LAST_STEP} = ''"
@@ -155,16 +157,14 @@ class _Digest:
             says = _SAYS_PATHS if column == "result" else []
             if not paths and not says:
                 continue
-            condition = f"WHEN which = {which} THEN"
             listed = f"TRY(json_extract({column}, [{', '.join([*paths, *says])}]))"
             if column == "result" and self._looked_for(tool):
                 names = "|".join([*_SAYS, *(value.path for value in self._values(tool, column))])
                 pattern = _quoted(f'"(?:{names})"')
-                listed = (
-                    "CASE WHEN starts_with(result, '{') THEN CASE WHEN"
-                    f" regexp_matches(result, {pattern}) THEN {listed} END END"
-                )
-            cases.append(f"{condition} {listed}")
+                listed = f"CASE WHEN regexp_matches(result, {pattern}) THEN {listed} END"
+            # Out of a text, DuckDB would read a list of nothing.
+            listed = f"CASE WHEN starts_with({column}, '{{') THEN {listed} END"
+            cases.append(f"WHEN which = {which} THEN {listed}")
         return f"CASE {' '.join(cases)} END" if cases else "NULL::JSON[]"
 
     def _looked_for(self, tool: str | None) -> bool:
@@ -341,18 +341,23 @@ def _path(value: Value) -> str:
 
 def _without_value(value: Value, *, skipped: bool) -> str:
     """What stands for a value that is not there; `skipped`: what lacks the name was not parsed."""
-    column = value.column
-    listed = "asked" if column == "arguments" else "got"
-    absent = f"{DOUBTFUL if column == 'arguments' else ABSENT}::UBIGINT"
-    if column == "result" and not value.path.startswith("$"):
+    if value.column == "arguments":
+        return (
+            f"CASE WHEN arguments IS NULL THEN {UNRECORDED}::UBIGINT ELSE {DOUBTFUL}::UBIGINT END"
+        )
+    absent = f"{ABSENT}::UBIGINT"
+    inside = absent
+    if not value.path.startswith("$"):
         # A plain name is looked for at any depth where it is not at the top.
         key = _quoted(f'"{value.path}"')
-        absent = f"CASE WHEN contains(result, {key}) THEN {DOUBTFUL} ELSE {ABSENT} END::UBIGINT"
-    unread = absent if skipped else f"{DOUBTFUL}::UBIGINT"
-    return (
-        f"CASE WHEN {column} IS NULL THEN {UNRECORDED}::UBIGINT"
-        f" WHEN {listed} IS NULL THEN {unread} ELSE {absent} END"
-    )
+        inside = f"CASE WHEN contains(result, {key}) THEN {DOUBTFUL} ELSE {ABSENT} END::UBIGINT"
+    unread = inside if skipped else f"{DOUBTFUL}::UBIGINT"
+    return f"""CASE WHEN result IS NULL THEN {UNRECORDED}::UBIGINT
+        WHEN starts_with(result, '{{') THEN CASE WHEN got IS NULL THEN {unread} ELSE {inside} END
+        WHEN starts_with(result, '[') THEN {inside}
+        WHEN starts_with(result, '"') AND regexp_matches(result, {_WRAPPED})
+          THEN {DOUBTFUL}::UBIGINT
+        ELSE {absent} END"""
 
 
 def _comparable(found: str, missing: str) -> str:

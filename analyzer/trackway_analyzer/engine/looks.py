@@ -33,7 +33,7 @@ class Value:
     """None: of every tool."""
     column: Column
     path: str
-    """A plain name, or a JSONPath of plain names and indices."""
+    """A plain name, or a JSONPath of plain names and indices that begins with a name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from trackway_analyzer.engine.digest import digest_query
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.engine.native_files import NativeFiles
 from trackway_analyzer.read.parquet import span_table
+from trackway_analyzer.reconstruct.runs import By
 from trackway_analyzer.tables import SPAN_SCHEMA
 
 if TYPE_CHECKING:
@@ -53,9 +54,14 @@ class Store:
             query += " ORDER BY run, start"
         yield from _whole_keys(self._stream(query, DIGEST_ROWS), "run")
 
-    def whole(self, keys: npt.NDArray[np.uint64] | None = None) -> Iterator[pa.Table]:
-        """Spans of the runs with these keys, or of all; with them runs that share their traces."""
-        units = self._units(keys)
+    def whole(
+        self, keys: npt.NDArray[np.uint64] | None = None, *, by: By = "trace"
+    ) -> Iterator[pa.Table]:
+        """Spans of the runs with these keys, or of all; with them runs that share their traces.
+
+        By session, also runs that share their sessions.
+        """
+        units = self._units(keys, by)
         self._connection.register("units", units)
         names = ", ".join(f's."{name}"' for name in SPAN_SCHEMA.names if self._has(name))
         query = (
@@ -101,9 +107,14 @@ class Store:
         # `sql` streams; `execute` would copy the result first.
         return iter(self._connection.sql(query).to_arrow_reader(rows))
 
-    def _units(self, keys: npt.NDArray[np.uint64] | None) -> pa.Table:
+    def _units(self, keys: npt.NDArray[np.uint64] | None, by: By) -> pa.Table:
         """Key of each run, with the number of what it is connected to by traces."""
         pairs = f"SELECT DISTINCT hash(run_id) AS run, hash(trace_id) AS trace FROM {self._source}"
+        if by == "session":
+            pairs += (
+                f" UNION SELECT DISTINCT hash(run_id), hash(session_id, 'session')"
+                f" FROM {self._source} WHERE session_id IS NOT NULL"
+            )
         if keys is not None:
             self._connection.register("wanted", pa.table({"run": keys}))
             traces = (

@@ -44,6 +44,18 @@ class WithGaps:
         }
         return {run: (Gap(NO_TRACE),) for run in self._without_trace()} | recorded
 
+    @cached_property
+    def blurred(self) -> frozenset[int]:
+        """Runs with a gap that may hide a step, cut a value or leave an order open.
+
+        Content that is off does none of that to what was recorded.
+        """
+        return frozenset(
+            run
+            for run, gaps in self.gaps.items()
+            if any(gap.name != GapName.CONTENT_OFF for gap in gaps)
+        )
+
     def _without_trace(self) -> list[int]:
         """Runs of which nothing at all was recorded: no step, no span, no final text."""
         runs = self.batch.runs

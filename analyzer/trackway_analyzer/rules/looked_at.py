@@ -22,12 +22,12 @@ SHAPE: Final = Looks()
 
 
 def value_at(tool: str | None, column: Column, path: str) -> Value | None:
-    """A value at a plain name or a path of names and indices; None where it is anything else."""
+    """A value at a plain name or a path from a member of an object; None for anything else."""
     if _PLAIN.match(path):
         return Value(tool, column, path)
     full = path if path.startswith("$") else f"$.{path}"
     keys = simple_keys(full)
-    return Value(tool, column, full) if keys else None
+    return Value(tool, column, full) if keys and isinstance(keys[0], str) else None
 
 
 def compared(values: Iterable[Value | None]) -> Looks | None:

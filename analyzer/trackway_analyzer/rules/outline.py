@@ -78,7 +78,11 @@ def deciding_values(
     """What decides on the runs that have the sequence of this one; None: more than that."""
     shapes = shapes_of(evidence)
     shape = int(shapes.of_run[run])
-    if run in shapes.unsure or _depends_on_values(shapes.known[shape], extra):
+    if (
+        run in shapes.unsure
+        or run in evidence.gaps
+        or _depends_on_values(shapes.known[shape], extra)
+    ):
         return None
 
     def find() -> DecidingValues:

@@ -65,7 +65,7 @@ def _found(evidence: Evidence, tool: str, keys: Keys, sources: Iterable[Where]) 
                     offered.setdefault(run, []).append((row, value))
     found = []
     for run, rows in evidence.rows(tool).items():
-        if run in offered and run not in evidence.gaps:
+        if run in offered and run not in evidence.blurred:
             for row in rows:
                 value = _scalar(evidence.asked(row)[1], keys)
                 if value is not None and _offers(evidence, offered[run], row, value):

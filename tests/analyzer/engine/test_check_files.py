@@ -1,0 +1,211 @@
+"""A check of files finds what a check in memory finds: the same rows, the same sentences."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.analyzer.engine.odd_populations import TWISTS, one_each, population, write
+
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.check import CheckReport, check
+from trackway_analyzer.check_files import check_files
+from trackway_analyzer.engine.local import LocalEngine
+from trackway_analyzer.engine.native_files import NativeFiles
+from trackway_analyzer.engine.store import store_of
+from trackway_analyzer.engine.twins import digested
+from trackway_analyzer.load import load
+from trackway_analyzer.reconstruct import reconstruct
+from trackway_analyzer.rules.policy import Policy
+
+TOOLS = """
+version: 1
+tools:
+  lookup_order: {kind: lookup, entity: {type: order, result: $.id}}
+  refund_api.create:
+    kind: mutate
+    entity: {type: order, argument: order_id}
+    success: $.status == "succeeded"
+rules:
+"""
+POLICIES = {
+    "the policy of a refund agent": TOOLS
+    + """
+  - sequence: [lookup_order, check_policy, refund_api.create, send_email]
+  - before: [check_policy, refund_api.create]
+  - grounded: {tool: refund_api.create, argument: order_id, from: order}
+  - forbid: [delete_account]
+  - budget: {steps: 5, tokens: 20000, cost_usd: 0.05, seconds: 60}
+  - claim: {says: 'refund.*processed', needs: refund_api.create}
+""",
+    "nothing declared": """
+version: 1
+rules:
+  - sequence: [lookup_order, refund_api.create]
+  - grounded: {tool: refund_api.create, argument: order_id, from: lookup_order.id}
+  - called: search
+  - responds: [lookup_order, send_email]
+  - budget: {retries: 0, tool_calls: 4}
+""",
+    "extras": TOOLS
+    + """
+  - sequence: {steps: [lookup_order, refund_api.create], extra: allow}
+  - sequence: {steps: [lookup_order, send_email], extra: forbid}
+  - allowed: [lookup_order, check_policy, refund_api.create, send_email]
+  - budget: {tokens: 1000, model_calls: 1}
+""",
+    "more than looks can tell": TOOLS
+    + """
+  - no_secrets: {}
+  - count: {tool: refund_api.create, max: 1}
+""",
+}
+REFUNDS = Policy.from_yaml(POLICIES["the policy of a refund agent"])
+
+
+def files_of(spans: pa.Table, folder: Path, *, files: int = 1) -> NativeFiles:
+    write(spans, folder, files=files)
+    found = NativeFiles.of(sorted(folder.glob("*.parquet")))
+    assert found is not None
+    return found
+
+
+def told(report: CheckReport) -> list[Any]:
+    """Every finding with its task; what the sentence of one raises, where it does."""
+    said: list[Any] = []
+    found = report.told()
+    try:
+        said.extend(found)
+    except AssertionError as error:
+        said.append(str(error))
+    return said
+
+
+def assert_same(spans: pa.Table, policy: Policy, *, files: int = 1) -> None:
+    """Compare everything that a report says."""
+    batch = reconstruct(spans)
+    expected = check(batch, policy)
+    with tempfile.TemporaryDirectory() as folder:
+        found = files_of(spans, Path(folder), files=files)
+        report = check_files(found, policy, everything=lambda: batch, threads=1)
+        assert report.table.to_pylist() == expected.table.to_pylist()
+        assert len(report.checked) == len(expected.checked)
+        assert report.counts == expected.counts
+        assert report.verdict is expected.verdict
+        assert told(report) == told(expected)
+        assert report.checked.notes(policy) == expected.checked.notes(policy)
+
+
+@pytest.mark.parametrize("policy", sorted(POLICIES))
+@pytest.mark.parametrize("seed", range(2))
+def test_each_strange_thing_is_judged_as_in_memory(seed: int, policy: str) -> None:
+    assert_same(one_each(2, seed), Policy.from_yaml(POLICIES[policy]))
+
+
+@pytest.mark.parametrize("policy", sorted(POLICIES)[1:])
+def test_many_runs_that_are_nearly_alike_are_judged_as_in_memory(policy: str) -> None:
+    assert_same(population(500, [], 0, 3), Policy.from_yaml(POLICIES[policy]), files=2)
+
+
+@given(
+    twists=st.lists(st.sampled_from(sorted(TWISTS)), max_size=6),
+    share=st.sampled_from([0.05, 0.3, 0.8]),
+    seed=st.integers(0, 2**32),
+    policy=st.sampled_from(sorted(POLICIES)),
+    files=st.integers(1, 3),
+)
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_strange_things_together_are_judged_as_in_memory(
+    twists: list[str], share: float, seed: int, policy: str, files: int
+) -> None:
+    spans = population(25, twists, share, seed)
+    assert_same(spans, Policy.from_yaml(POLICIES[policy]), files=files)
+
+
+def test_plain_runs_are_told_apart_by_few_groups(tmp_path: Path) -> None:
+    """Otherwise nothing is gained: that all are judged alone would be right, and slow."""
+    looks = REFUNDS.looks()
+    assert looks is not None
+    files = files_of(population(400, [], 0, 1), tmp_path)
+    with store_of(files, threads=1) as store:
+        found = [digested(rows, looks) for rows in store.digests(looks)]
+    plain = sum(int(runs.plain.sum()) for runs in found)
+    groups = {word for runs in found for word in runs.group[0][runs.plain].tolist()}
+    assert plain > 250
+    assert len(groups) < plain / 2
+
+
+def test_files_that_say_that_they_are_sorted_are_not_believed(tmp_path: Path) -> None:
+    spans = population(60, [], 0, 5)
+    batch = reconstruct(spans)
+    shuffled = files_of(spans, tmp_path, files=2)
+    found = NativeFiles(
+        shuffled.paths,
+        shuffled.rows,
+        True,
+        shuffled.columns,
+        shuffled.empty,
+        shuffled.constant,
+    )
+    report = check_files(found, REFUNDS, everything=lambda: batch, threads=1)
+    assert report.table.to_pylist() == check(batch, REFUNDS).table.to_pylist()
+
+
+def test_files_of_somebody_else_are_not_ours(tmp_path: Path) -> None:
+    spans = population(3, [], 0, 1)
+    place = spans.schema.get_field_index("source")
+    foreign = spans.set_column(
+        place,
+        spans.schema.field("source"),
+        pa.nulls(len(spans)).cast(spans.schema.field("source").type),
+    )
+    write(foreign, tmp_path)
+    assert NativeFiles.of([tmp_path / "0.parquet"]) is None
+    assert NativeFiles.of([Path(__file__)]) is None
+    assert NativeFiles.of([]) is None
+
+
+def test_large_files_are_checked_where_they_lie(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules[load.__module__], "_LARGE", 1_000)
+    one = population(400, [], 0, 3)
+    write(one, tmp_path)
+    runs = load(tmp_path)
+    assert runs.large_files is not None
+    report = runs.check(REFUNDS)
+    assert repr(runs).endswith("not read yet)")
+    expected = check(load(one).batch, REFUNDS)
+    assert report.table.to_pylist() == expected.table.to_pylist()
+    assert [f.sentence for f in report.explained()] == [f.sentence for f in expected.explained()]
+
+
+def test_small_files_and_chosen_runs_are_checked_in_memory(tmp_path: Path) -> None:
+    write(population(20, [], 0, 3), tmp_path)
+    assert load(tmp_path).large_files is None
+    assert load(tmp_path).filter(task="task-1").large_files is None
+
+
+def test_a_function_of_runs_gets_each_run_once_and_whole(tmp_path: Path) -> None:
+    spans = population(60, ["two traces", "nested"], 0.3, 4)
+    files = files_of(spans, tmp_path, files=3)
+    parts = list(LocalEngine().map(files, lambda batch: batch))
+    found = sorted(RunBatch.concat(parts).runs.to_pylist(), key=lambda run: run["run_id"])
+    expected = sorted(reconstruct(spans).runs.to_pylist(), key=lambda run: run["run_id"])
+    assert found == expected
+
+
+def test_by_session_the_runs_of_one_conversation_come_together(tmp_path: Path) -> None:
+    spans = population(20, [], 0, 4)
+    sessions = pa.array([f"s-{int(run, 16) % 5}" for run in spans.column("run_id").to_pylist()])
+    place = spans.schema.get_field_index("session_id")
+    spans = spans.set_column(place, spans.schema.field("session_id"), sessions)
+    files = files_of(spans, tmp_path)
+    parts = LocalEngine().map(files, lambda batch: len(batch), by="session")
+    assert sum(parts) == len(reconstruct(spans, by="session")) == 5
