@@ -53,6 +53,8 @@ from trackway.schema import (
 
 MAX_ATTRIBUTES: Final = 512
 """Instrumentors that flatten messages pass OpenTelemetry's 128."""
+_RESENT: Final = "http.request.resend_count"
+"""On a model call: how often its client sent the request again (Anthropic's own spans)."""
 _WRITERS: Final = ("set_attribute", "set_attributes")
 _MAX_OPEN_ROOTS: Final = 10_000
 
@@ -143,7 +145,8 @@ def completed(span: ReadableSpan) -> ReadableSpan | None:
     try:
         if recorder.keep is not None and not _is_kept(span, recorder.keep):
             return None
-        if not _roots and recorder.declared is None:
+        present = span.attributes or NOTHING
+        if not _roots and recorder.declared is None and _RESENT not in present:
             return span
         return _completed(span, recorder)
     except Exception as error:  # noqa: BLE001 - a processor must not break the program
@@ -161,6 +164,9 @@ def _completed(span: ReadableSpan, recorder: Recorder) -> ReadableSpan | None:
     if run is not None:
         run.ended = True
         added[Trackway.RUN_LAST_STEP] = run.last_step
+    resent = present.get(_RESENT)
+    if isinstance(resent, int) and resent > 0 and operation_of(present) is Operation.LLM:
+        added[Trackway.STEP_ATTEMPT] = resent + 1
     if recorder.declared is not None and operation_of(present) is Operation.TOOL:
         added |= outcome_attributes(recorder, tool_of(present), present)
     if not added:

@@ -17,6 +17,7 @@ from trackway.instrument.detection import active_instrumentors, can_import, fits
 from trackway.instrument.library import Library, Origin, Undo, Way
 from trackway.instrument.registry import BY_NAME, KNOWN
 from trackway.instrument.report import Entry, Report
+from trackway.instrument.retries import watch_retries
 from trackway.instrument.switches import SWITCHES, content_variables, with_variables
 from trackway.recording import active
 
@@ -32,8 +33,8 @@ class _On:
 
     entries: dict[str, Entry] = {}  # noqa: RUF012 - one per process
     undos: dict[str, Undo] = {}  # noqa: RUF012 - one per process
-    variables: Undo | None = None
-    """Puts the content variables back, once nothing is on any more."""
+    shared: list[Undo] = []  # noqa: RUF012 - one per process
+    """What is there for all of them, and goes once nothing is on any more."""
 
 
 def instrument(*names: str, exclude: Iterable[str] = ()) -> Report:
@@ -63,9 +64,8 @@ def uninstrument(*names: str) -> None:
                 undo()
         except Exception as error:  # noqa: BLE001 - instrumentors are others' code
             record_capture_error(f"uninstrument {name}", error)
-    if not _On.undos and _On.variables is not None:
-        _On.variables()
-        _On.variables = None
+    while _On.shared and not _On.undos:
+        _On.shared.pop()()
     _expect_doubles()
 
 
@@ -140,8 +140,8 @@ def _turned_on(library: Library) -> Entry:
 
 def _try(library: Library, version: str | None, way: Way) -> Entry:
     content = content_choice()
-    if _On.variables is None:
-        _On.variables = with_variables(content_variables(content))
+    if not _On.shared:
+        _On.shared += [with_variables(content_variables(content)), watch_retries()]
     try:
         undo = _switch(way, content, provider_in_use())
     except Exception as error:  # noqa: BLE001 - instrumentors are others' code

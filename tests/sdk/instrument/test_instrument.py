@@ -59,7 +59,9 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for name in ("First", "Second"):
         setattr(module, name, type(name, (Instrumentor,), {}))
     monkeypatch.setitem(sys.modules, "made_up_instrumentors", module)
-    monkeypatch.setattr(room, "_On", type("_On", (room._On,), {"entries": {}, "undos": {}}))
+    monkeypatch.setattr(
+        room, "_On", type("_On", (room._On,), {"entries": {}, "undos": {}, "shared": []})
+    )
     yield module
     trackway.uninstrument()
 
