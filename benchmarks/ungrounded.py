@@ -37,7 +37,10 @@ def most_listed(runs: Trajectories, count: int = 5) -> str:
     """What is listed most in rewarded runs."""
     listed = find_ungrounded(runs.filter(outcome_success=True))
     found = listed.groupby(["tool", "argument"]).size().sort_values(ascending=False).head(count)
-    rows = [(f"`{tool}` {argument}", str(size)) for (tool, argument), size in found.items()]
+    rows = [
+        (f"`{place[0]}` {place[1]}", str(size))
+        for place, size in zip(found.index.to_list(), found.to_list(), strict=True)
+    ]
     return table(("in rewarded runs", "listed"), rows)
 
 
