@@ -87,6 +87,13 @@ def is_cut(text: str) -> bool:
     return text.startswith(('{"', '[{"', '["')) and text.rstrip()[-1:] not in ("}", "]")
 
 
+def is_cut_literal(literal: bytes) -> bool:
+    """As `is_cut`, for the JSON literal of a text."""
+    if literal[-2:-1] in (b"}", b"]") or not literal.startswith((b'"{', b'"[')):
+        return False
+    return is_cut(orjson.loads(literal))
+
+
 def parsed_literal(text: str) -> JsonValue:
     """Return the value of a Python literal (`{'city': 'Paris'}`), or the text where it is none."""
     start = text.lstrip()[:1]
@@ -118,10 +125,15 @@ def _refuse_deep(value: JsonValue) -> None:
 
 def compact(value: JsonValue) -> str:
     """Write a value in its own key order. Raises UnencodableError."""
+    return compact_bytes(value).decode()
+
+
+def compact_bytes(value: JsonValue) -> bytes:
+    """As `compact`, in UTF-8."""
     try:
-        return orjson.dumps(value).decode()
+        return orjson.dumps(value)
     except TypeError:
-        return json.dumps(plain(value), separators=(",", ":"), ensure_ascii=False)
+        return json.dumps(plain(value), separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def plain(value: Any, depth: int = 0) -> JsonValue:

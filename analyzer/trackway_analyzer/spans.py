@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
 from trackway.schema import SCHEMA_VERSION, SPAN_COLUMNS, Otlp, Trackway
-from trackway_analyzer.json_text import compact
+from trackway_analyzer.json_text import compact, compact_bytes
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.tables import SPAN_SCHEMA, table_of
+from trackway_analyzer.tables import SPAN_SCHEMA, table_of, text_array
+from trackway_analyzer.written import WrittenAttributes
 
 Attributes = dict[str, JsonValue]
 
@@ -137,51 +139,83 @@ class SpanRows:
     """Spans on their way into a span table."""
 
     def __init__(self) -> None:
-        self._spans: list[RawSpan] = []
+        self._carried: list[tuple[Any, ...]] = []
+        self._origins: list[Origin] = []
+        self._events: dict[int, list[tuple[Any, ...]]] = {}
+        self._links: dict[int, list[tuple[Any, ...]]] = {}
         self._typed: list[Mapping[str, Any]] = []
-        self._attributes: list[str] = []
+        self._attributes: list[bytes] = []
         self._versions: list[str] = []
         self.bytes = 0
         """Roughly what the rows weigh: length of their attribute texts."""
 
     def __len__(self) -> int:
-        return len(self._spans)
+        return len(self._carried)
 
     def add(self, span: RawSpan, typed: Mapping[str, Any], attributes: Attributes) -> None:
         """Append a span with its typed columns; `attributes`: what is stored beside them."""
-        text = compact(attributes)
+        if attributes.__class__ is WrittenAttributes:
+            text = attributes.text
+        else:
+            text = compact_bytes(attributes)
         beside = span.origin.beside
         if beside:
-            text = f"{text[:-1]}{',' if attributes else ''}{beside}}}"
+            text = b"%b%b%b}" % (text[:-1], b"," if attributes else b"", beside.encode())
+        row = len(self._carried)
+        if span.name.__class__ is not str or not _fits(span.start) or not _fits(span.end or 0):
+            span = _storable(span)
+        if span.events:
+            self._events[row] = [*map(_event_row, span.events)]
+        if span.links:
+            self._links[row] = [*map(_link_row, span.links)]
         self._versions.append(_version(span))
-        self._spans.append(span._replace(attributes=_WRITTEN))
+        self._carried.append(_carried(span))
+        self._origins.append(span.origin)
         self._typed.append(typed)
         self._attributes.append(text)
         self.bytes += len(text)
 
     def table(self) -> pa.Table:
         """Return the span table of what was added."""
-        spans, typed = self._spans, self._typed
-        fields = dict(zip(RawSpan._fields, zip(*spans, strict=True), strict=True)) if spans else {}
-        columns: dict[str, Any] = {name: fields.get(name, ()) for name in CARRIED}
-        columns |= {name: [row.get(name) for row in typed] for name in TYPED}
-        columns["service"] = [span.origin.service for span in spans]
-        columns["scope"] = [span.origin.scope for span in spans]
-        columns["scope_version"] = [span.origin.scope_version for span in spans]
-        columns["resource"] = [span.origin.resource_text for span in spans]
+        rows, typed = len(self), self._typed
+        columns: dict[str, Any] = dict(zip(CARRIED, zip(*self._carried, strict=True), strict=False))
+        for name in set(TYPED) & set[str]().union(*typed):
+            columns[name] = [row.get(name) for row in typed]
+        columns["service"] = [origin.service for origin in self._origins]
+        columns["scope"] = [origin.scope for origin in self._origins]
+        columns["scope_version"] = [origin.scope_version for origin in self._origins]
+        columns["resource"] = [origin.resource_text for origin in self._origins]
         columns["attributes"] = self._attributes
-        columns["events"] = [list(map(_event_row, span.events)) or None for span in spans]
-        columns["links"] = [list(map(_link_row, span.links)) or None for span in spans]
         columns["schema_version"] = self._versions
-        return table_of(SPAN_SCHEMA, columns, len(spans))
+        for name, found in (("events", self._events), ("links", self._links)):
+            if found:
+                columns[name] = [found.get(row) for row in range(rows)]
+        for name in _LONG & columns.keys():
+            columns[name] = text_array(columns[name])
+        return table_of(SPAN_SCHEMA, columns, rows)
 
 
-_WRITTEN: Final[Attributes] = {}
-"""Stands for attributes whose text was written: they need not be kept twice."""
+def _fits(time: int) -> bool:
+    return -(2**63) <= time < 2**63
+
+
+def _storable(span: RawSpan) -> RawSpan:
+    """Return a span whose columns can hold it: a time out of range is none, a name is a text."""
+    return span._replace(
+        name=str(span.name),
+        start=span.start if _fits(span.start) else NO_TIME,
+        end=span.end if span.end is not None and _fits(span.end) else None,
+    )
+
+
+_carried: Final = attrgetter(*CARRIED)
+_LONG: Final = frozenset(["attributes", "arguments", "result", "input", "output"])
 
 
 def _version(span: RawSpan) -> str:
-    version = span.attributes.get(Trackway.SCHEMA_VERSION)
+    if Trackway.SCHEMA_VERSION not in span.attributes:
+        return SCHEMA_VERSION
+    version = span.attributes[Trackway.SCHEMA_VERSION]
     return version if isinstance(version, str) else SCHEMA_VERSION
 
 

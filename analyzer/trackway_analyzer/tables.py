@@ -11,6 +11,10 @@ only here: they are what reconstruction makes of spans.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 import pyarrow as pa
 
 from trackway.schema import arrow_schema
@@ -121,8 +125,8 @@ STEP_SCHEMA: pa.Schema = pa.schema(
 )
 
 
-def table_of(schema: pa.Schema, columns: dict[str, list[object]], rows: int) -> pa.Table:
-    """Build a table of `schema` from column lists; a column that is not given is all null."""
+def table_of(schema: pa.Schema, columns: Mapping[str, Any], rows: int) -> pa.Table:
+    """Build a table of `schema` from column lists or arrays; one that is not given is all null."""
     unknown = columns.keys() - set(schema.names)
     if unknown:
         raise ValueError(f"columns {sorted(unknown)} are not in the schema")
@@ -131,8 +135,28 @@ def table_of(schema: pa.Schema, columns: dict[str, list[object]], rows: int) -> 
         values = columns.get(field.name)
         if values is None:
             arrays.append(pa.nulls(rows, field.type))
+        elif isinstance(values, pa.Array):
+            arrays.append(values)
         elif pa.types.is_dictionary(field.type):
             arrays.append(pa.array(values, field.type.value_type).dictionary_encode())
         else:
             arrays.append(pa.array(values, field.type))
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def text_array(texts: Sequence[str | bytes | None]) -> pa.StringArray:
+    """Build an array of texts; bytes must be UTF-8. For long texts, several times `pa.array`."""
+    parts = [text.encode() if isinstance(text, str) else text for text in texts]
+    ends = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum([len(part) if part else 0 for part in parts], out=ends[1:])
+    if ends[-1] > np.iinfo(np.int32).max:
+        return pa.array(parts, pa.string())
+    missing = parts.count(None)
+    valid = None
+    if missing:
+        present = [part is not None for part in parts]
+        valid = pa.py_buffer(np.packbits(present, bitorder="little"))
+    data = pa.py_buffer(b"".join([part for part in parts if part]))
+    return pa.StringArray.from_buffers(
+        len(parts), pa.py_buffer(ends.astype(np.int32)), data, valid, missing
+    )

@@ -25,12 +25,12 @@ import orjson
 import pyarrow as pa
 
 from benchmarks.fuzz import mutate
-from benchmarks.fuzz.seeds import Seeds
+from benchmarks.fuzz.seeds import Seeds, as_parquet
 from trackway_analyzer.read import SourceError, read
 from trackway_analyzer.read.parquet import ForeignTableError
 from trackway_analyzer.reconstruct import reconstruct
 
-SIZE: Final = 64
+SIZE: Final = 256
 SECONDS: Final = 60
 MEGABYTES: Final = 2048
 
@@ -92,7 +92,7 @@ def _bytes(random: Random, seeds: Seeds) -> bytes:
     if way < 0.6:
         return mutate.raw(random, _written(random.choice(seeds.documents)))
     if way < 0.9 or not seeds.archives:
-        return mutate.raw(random, _parquet(random.choice(seeds.tables)))
+        return mutate.raw(random, random.choice(seeds.parquet))
     return mutate.raw(random, random.choice(seeds.archives))
 
 
@@ -126,14 +126,6 @@ def _written(document: Any, option: int = 0) -> bytes:
         return orjson.dumps(document, option=option)
     except TypeError:  # nested too deep to be written: as text, then
         return b"[" * 1500 + b"]" * 1500
-
-
-def _parquet(table: pa.Table) -> bytes:
-    import pyarrow.parquet as pq
-
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink)
-    return bytes(sink.getvalue())
 
 
 def attempt(seeds: Seeds, seed: int, number: int, folder: Path, tally: Tally) -> None:
@@ -202,5 +194,5 @@ def _note(tally: Tally, name: str, one: Input, found: str, folder: Path) -> None
     cause = f"{lines[-1][:160]} | {where}"
     if cause not in tally.failures:
         kept = folder / f"failure-{name}"
-        kept.write_bytes(one if isinstance(one, bytes) else _parquet(one))
+        kept.write_bytes(one if isinstance(one, bytes) else as_parquet(one))
         tally.failures[cause] = str(kept)

@@ -7,6 +7,7 @@ import json
 import resource
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,14 +67,15 @@ def report(given: argparse.Namespace) -> tuple[str, bool]:
     def total(name: str) -> Any:
         return sum(one["tally"][name] for one in said)
 
+    most = partial(max, default=0)
     lines = [
         f"{inputs.total():,} inputs of seed {given.seed}: "
         + ", ".join(f"{count:,} {kind}" for kind, count in sorted(inputs.items())),
         f"{total('spans'):,} spans and {total('runs'):,} runs were read; "
         f"{total('refused'):,} inputs refused; put aside: "
         + ", ".join(f"{count:,} {reason}" for reason, count in sorted(aside.items())),
-        f"slowest batch of {SIZE}: {max((one['tally']['slowest'] for one in said), default=0.0):.1f} s, "
-        f"peak memory of a process: {max((one['peak_mb'] for one in said), default=0):,} MB, "
+        f"slowest batch of {SIZE}: {most(one['tally']['slowest'] for one in said):.1f} s, "
+        f"peak memory of a process: {most(one['peak_mb'] for one in said):,} MB, "
         f"time: {sum(one['seconds'] for one in said):,.0f} process seconds",
         f"failures: {len(failures)}",
         *(f"{cause}\n  first seen in {kept}" for cause, kept in failures.items()),

@@ -3,7 +3,8 @@
 1. Files under the folders that are given (`tests/data` by default) are seeds, the smaller ones; a
    file of lines is a seed a line, and together.
 2. What no file holds is made here: Jaeger, frames, Parquet of ours, protobuf, session lines.
-3. `missing` names the formats of the registry that no seed is of: they are fuzzed with the seeds of
+3. Seeds are trimmed, so that a mutation is likely to matter; one in `WHOLE` is also taken whole.
+4. `missing` names the formats of the registry that no seed is of: they are fuzzed with the seeds of
    others, and the report says so.
 """
 
@@ -30,7 +31,11 @@ from trackway_analyzer.read.otlp_json import resource_groups
 LARGEST: Final = 24 * 1024
 LARGEST_OF_LINES: Final = 96 * 1024
 OF_A_FOLDER: Final = 8
-_LINES: Final = 40
+WHOLE: Final = 16
+_LINES: Final = 12
+_MEMBERS: Final = 40
+_ITEMS: Final = 3
+_TEXT: Final = 200
 _NAMES: Final = (".json", ".jsonl", ".ndjson", ".traj")
 
 _JAEGER: Final = {
@@ -173,6 +178,7 @@ class Seeds:
     messages: list[bytes] = field(default_factory=list)
     """OTLP protobuf."""
     tables: list[pa.Table] = field(default_factory=list)
+    parquet: list[bytes] = field(default_factory=list)
     archives: list[bytes] = field(default_factory=list)
 
     def missing(self) -> list[Format]:
@@ -202,6 +208,8 @@ def gathered(folders: Sequence[Path]) -> Seeds:
             seeds.archives.append(path.read_bytes())
         else:
             _add_text(seeds, path.read_bytes())
+    seeds.documents = [*map(trimmed, seeds.documents), *seeds.documents[::WHOLE]]
+    seeds.sessions = [[trimmed(line) for line in lines] for lines in seeds.sessions]
     for document in seeds.documents:
         if isinstance(document, dict) and "resourceSpans" in document:
             try:
@@ -211,7 +219,30 @@ def gathered(folders: Sequence[Path]) -> Seeds:
             seeds.messages.append(message.SerializeToString())
     for batch in read([str(path) for path in _files(folders) if path.suffix in _NAMES][:20]):
         seeds.tables.append(batch.spans.slice(0, 20))
+    seeds.tables = [table.slice(0, 20) for table in seeds.tables]
+    seeds.parquet = [as_parquet(table) for table in seeds.tables]
     return seeds
+
+
+def as_parquet(table: pa.Table) -> bytes:
+    """Return a table as a Parquet file."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink)
+    return bytes(sink.getvalue())
+
+
+def trimmed(value: Any) -> Any:
+    """Return a document with the same structure and less of it: short lists, short texts."""
+    if isinstance(value, dict):
+        return {key: trimmed(item) for key, item in list(value.items())[:_MEMBERS]}
+    if isinstance(value, list):
+        return [trimmed(item) for item in value[:_ITEMS]]
+    if not isinstance(value, str) or len(value) <= _TEXT:
+        return value
+    try:
+        return orjson.dumps(trimmed(orjson.loads(value))).decode()
+    except (orjson.JSONDecodeError, TypeError):
+        return value[:_TEXT]
 
 
 def _files(folders: Iterable[Path]) -> Iterator[Path]:

@@ -9,16 +9,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from trackway.schema import Operation
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.spans import RawSpan
+from trackway_analyzer.spans import Attributes, RawSpan
+from trackway_analyzer.written import WrittenAttributes
 
-Source: TypeAlias = str | tuple[str, Callable[[JsonValue], JsonValue]] | Callable[[RawSpan], Any]
-"""An attribute key, a key with a transform of its value, or a function of the span."""
+Look: TypeAlias = Callable[[RawSpan], Any]
+"""Returns what it finds in a span; None: nothing."""
+
+
+_NOTHING_TELLS: Final[dict[str, frozenset[str]]] = {}
+
+
+class Shape(NamedTuple):
+    """What spans have in common that are read in the same way, whatever their values."""
+
+    scope: str | None
+    names: tuple[str, ...]
+    """Keys of the attributes."""
+    events: tuple[str, ...]
+    """Names of the events."""
+    root: bool
+    values: tuple[tuple[str, str], ...] = ()
+    """Values that tell a dialect, with their keys."""
+
+
+def shape_of(span: RawSpan, telling: Mapping[str, Container[str]] = _NOTHING_TELLS) -> Shape:
+    """Return the shape of a span; `telling` are the keys whose values matter, and which do."""
+    attributes = span.attributes
+    values: list[tuple[str, str]] = []
+    for key, known in telling.items():
+        value = attributes.get(key) if key in attributes else None
+        if isinstance(value, str) and value in known:
+            values.append((key, value))
+    return Shape(
+        span.origin.scope,
+        names_of(attributes),
+        tuple([event.name for event in span.events]) if span.events else (),
+        span.parent_span_id is None,
+        tuple(values),
+    )
+
+
+def names_of(attributes: Attributes) -> tuple[str, ...]:
+    """Return the keys of attributes, in order."""
+    if isinstance(attributes, WrittenAttributes):
+        return attributes.names
+    return tuple(attributes)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a value stands that is no single attribute: numbered keys, events, several keys."""
+
+    within: Callable[[Shape], Look | None]
+    """Returns what looks there in spans of a shape; None where such spans cannot have it."""
+
+    def __call__(self, span: RawSpan) -> Any:
+        """Look into one span."""
+        look = self.within(shape_of(span))
+        return None if look is None else look(span)
+
+
+Source: TypeAlias = str | tuple[str, Callable[[JsonValue], JsonValue]] | Place | Look
+"""An attribute key, a key with a transform of its value, a place, or a function of the span."""
 
 Fields: TypeAlias = dict[str, Sequence[Source]]
 """Column of the span table to the places where its value may stand."""
@@ -62,19 +120,25 @@ class Dialect:
 
     def operation(self, span: RawSpan) -> Operation | None:
         """Return what the span is; None where this dialect cannot tell."""
-        attributes = span.attributes
-        for key, meaning in self.operations:
-            value = attributes.get(key)
-            if value is None:
-                continue
-            if isinstance(meaning, Operation):
-                return meaning
-            if isinstance(value, str) and value in meaning:
-                return meaning[value]
-        return None
+        return told_by(self.operations, span.attributes)
 
     def sources(self, operation: Operation) -> Fields:
         """Return column to sources for spans of one operation."""
         special = self.of.get(operation, {})
         columns = dict.fromkeys((*special, *self.fields))
         return {name: (*special.get(name, ()), *self.fields.get(name, ())) for name in columns}
+
+
+def told_by(
+    operations: Sequence[tuple[str, Mapping[str, Operation] | Operation]], attributes: Attributes
+) -> Operation | None:
+    """Return the operation that the first attribute that tells one tells."""
+    for key, meaning in operations:
+        value = attributes.get(key)
+        if value is None:
+            continue
+        if isinstance(meaning, Operation):
+            return meaning
+        if value.__class__ is str and value in meaning:
+            return meaning[value]
+    return None

@@ -57,12 +57,12 @@ def read_message(item: dict[str, Any], role: str) -> Message | None:
     named = item.get("role") or (kind if inner is not None else None)
     parts = item.get("parts")
     if isinstance(parts, list):
-        return assembled(_role(named, role), list(parts_of(parts)))
+        return assembled(role_of(named, role), list(parts_of(parts)))
     if not isinstance(named, str):
         return None
     if item.keys().isdisjoint(_CHAT_KEYS):
         return None
-    return assembled(_role(named, role), list(_chat_parts(item)))
+    return assembled(role_of(named, role), list(_chat_parts(item)))
 
 
 def _is_completion(item: dict[str, Any]) -> bool:
@@ -127,7 +127,8 @@ def _calls(item: dict[str, Any]) -> Iterator[Part]:
         yield call_part(None, {"name": item["function_call_name"], "arguments": arguments})
 
 
-def _role(named: JsonValue, role: str) -> str:
+def role_of(named: JsonValue, role: str) -> str:
+    """Return a role by its name in the conventions; `role` where none is named."""
     if not isinstance(named, str) or named in ("", "unknown"):
         return role
     return _ROLES.get(named, named)

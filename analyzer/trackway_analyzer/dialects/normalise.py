@@ -21,11 +21,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from trackway.schema import Operation
 from trackway_analyzer.dialects import tool_values
-from trackway_analyzer.dialects.messages import messages_text, plain_text
+from trackway_analyzer.dialects.messages import messages_text, plain_text, value_of
 from trackway_analyzer.dialects.values import (
     finish_reasons,
     integer,
@@ -36,7 +36,7 @@ from trackway_analyzer.dialects.values import (
     text,
     truth,
 )
-from trackway_analyzer.json_text import UnencodableError, canonical, is_cut
+from trackway_analyzer.json_text import UnencodableError, canonical, is_cut, is_cut_literal
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.spans import RawSpan
 
@@ -66,29 +66,49 @@ _SIMPLE: Final[dict[str, Callable[[JsonValue], Any]]] = {
     "redacted": names,
 }
 _TRACEBACK = "Traceback (most recent call last)"
-_TEXT_OPERATIONS = frozenset([Operation.AGENT, Operation.WORKFLOW])
+_CONTENT_OPERATIONS = frozenset(
+    [Operation.LLM, Operation.RETRIEVAL, Operation.AGENT, Operation.WORKFLOW]
+)
 
 
-def normalised(span: RawSpan, operation: Operation, found: dict[str, Any]) -> Typed:
-    """Return the typed columns for what the dialects found."""
-    typed: Typed = {"operation": operation.value}
-    for column, value in found.items():
-        if column not in _OWN_RULE:
-            typed[column] = _SIMPLE.get(column, text)(value)
+Form: TypeAlias = Callable[[JsonValue], Any]
+
+
+def form_of(column: str) -> Form | None:
+    """Return what brings a value to the form of a column that needs nothing but the value."""
+    return None if column in _OWN_RULE else _SIMPLE.get(column, text)
+
+
+def normalised(span: RawSpan, operation: Operation, typed: Typed, found: dict[str, Any]) -> Typed:
+    """Return the typed columns, the simple ones and what the dialects found for the others."""
     failed = bool(found.get("failed"))
     if operation is Operation.TOOL:
         failed = _tool(typed, found) or failed
     elif operation is Operation.LLM:
-        _put(typed, "input", found, partial(messages_text, role="user"))
-        _put(typed, "output", found, partial(messages_text, role="assistant"))
+        _put(typed, "input", found, _REQUEST)
+        _put(typed, "output", found, _RESPONSE)
     elif operation is Operation.RETRIEVAL:
-        _put(typed, "input", found, lambda value: canonical({"query": value}))
-        _put(typed, "output", found, lambda value: canonical(tool_values.decoded(value)))
-    elif operation in _TEXT_OPERATIONS or span.parent_span_id is None:
-        _put(typed, "input", found, partial(plain_text, role="user"))
-        _put(typed, "output", found, partial(plain_text, role="assistant"))
-    _error(typed, span, found, failed)
+        _put(typed, "input", found, lambda value: canonical({"query": value_of(value)}))
+        _put(typed, "output", found, lambda value: canonical(tool_values.decoded(value_of(value))))
+    elif holds_content(operation, root=span.parent_span_id is None):
+        _put(typed, "input", found, _ASKED)
+        _put(typed, "output", found, _ANSWERED)
+    if failed or span.status == "ERROR" or "error_type" in found:
+        _error(typed, span, found, failed)
     return typed
+
+
+_REQUEST: Final = partial(messages_text, role="user")
+_RESPONSE: Final = partial(messages_text, role="assistant")
+_ASKED: Final = partial(plain_text, role="user")
+_ANSWERED: Final = partial(plain_text, role="assistant")
+
+
+def holds_content(operation: Operation, *, root: bool) -> bool:
+    """Tell whether `input` and `output` are filled on spans of an operation."""
+    if operation is Operation.TOOL:
+        return False
+    return root or operation in _CONTENT_OPERATIONS
 
 
 _OWN_RULE = frozenset(
@@ -100,7 +120,11 @@ def _put(typed: Typed, column: str, found: dict[str, Any], form: Callable[[Any],
     value = found.get(column)
     if value is None:
         return
-    if isinstance(value, str) and is_cut(value):
+    if value.__class__ is bytes:
+        cut = is_cut_literal(value)
+    else:
+        cut = isinstance(value, str) and is_cut(value)
+    if cut:
         _mark(typed, column)
     try:
         formed = form(value)

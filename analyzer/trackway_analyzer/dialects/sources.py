@@ -1,20 +1,21 @@
 """Places where a value stands that is no single attribute: numbered keys, events, several keys.
 
-Each function returns a function of the span, to be named in a dialect's table of fields.
+Each function returns a `Place`, to be named in a dialect's table of fields.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import lru_cache, partial
 from typing import Any, Final
 
+from trackway_analyzer.dialects.dialect import Look, Place, Shape, Source, names_of
+from trackway_analyzer.dialects.messages import AfterSystem
 from trackway_analyzer.dialects.values import is_placeholder, json_of
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.spans import RawSpan
-
-Look = Callable[[RawSpan], JsonValue]
+from trackway_analyzer.written import WrittenAttributes
 
 
 def span_name(span: RawSpan) -> JsonValue:
@@ -27,23 +28,33 @@ def agent_of_method(span: RawSpan) -> JsonValue:
     return span.name.removesuffix(".run")
 
 
-def numbered(prefix: str) -> Look:
+def numbered(prefix: str) -> Place:
     """A list flattened into keys: `llm.input_messages.0.message.role`.
 
     Indices may be sparse and start anywhere; only their order counts.
     """
     start = prefix + "."
-    skip = len(start)
 
     def look(span: RawSpan) -> JsonValue:
-        groups: dict[str, list[tuple[str, JsonValue]]] = {}
-        for key, value in span.attributes.items():
-            if key.startswith(start):
-                index, _, rest = key[skip:].partition(".")
-                groups.setdefault(index, []).append((rest, value))
-        return _listed({index: _item(tuple(group)) for index, group in groups.items()}) or None
+        get = span.attributes.get
+        groups = _groups(start, names_of(span.attributes))
+        items = {i: _item(tuple([(rest, get(key)) for rest, key in keys])) for i, keys in groups}
+        return _listed(items) or None
 
-    return look
+    return Place(lambda shape: look if any(k.startswith(start) for k in shape.names) else None)
+
+
+@lru_cache(maxsize=4096)
+def _groups(
+    start: str, names: tuple[str, ...]
+) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+    """Return the keys below a prefix by index, each with the path after the index."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for key in names:
+        if key.startswith(start):
+            index, _, rest = key[len(start) :].partition(".")
+            groups.setdefault(index, []).append((rest, key))
+    return tuple((index, tuple(keys)) for index, keys in groups.items())
 
 
 def _item(pairs: tuple[tuple[str, JsonValue], ...]) -> JsonValue:
@@ -89,7 +100,7 @@ def _listed(values: dict[str, JsonValue]) -> JsonValue:
     return values
 
 
-def event(names: str | frozenset[str], key: str) -> Look:
+def event(names: str | frozenset[str], key: str) -> Place:
     """An attribute of the first span event of this name."""
     known = frozenset([names]) if isinstance(names, str) else names
 
@@ -99,10 +110,10 @@ def event(names: str | frozenset[str], key: str) -> Look:
                 return item.attributes[key]
         return None
 
-    return look
+    return _in_events(known, look)
 
 
-def message_events(roles: Mapping[str, str]) -> Look:
+def message_events(roles: Mapping[str, str]) -> Place:
     """Messages that stand in span events, one event a message: event name to role."""
 
     def look(span: RawSpan) -> JsonValue:
@@ -114,7 +125,15 @@ def message_events(roles: Mapping[str, str]) -> Look:
         # With content off there are events that name a role and nothing else.
         return found if any(message.keys() != {"role"} for message in found) else None
 
-    return look
+    return _in_events(frozenset(roles), look)
+
+
+def _in_events(names: frozenset[str], look: Look) -> Place:
+    return Place(lambda shape: None if names.isdisjoint(shape.events) else look)
+
+
+def _in_attributes(names: frozenset[str], look: Look) -> Place:
+    return Place(lambda shape: None if names.isdisjoint(shape.names) else look)
 
 
 def _event_message(attributes: Mapping[str, JsonValue], role: str) -> dict[str, JsonValue]:
@@ -141,7 +160,7 @@ def _event_message(attributes: Mapping[str, JsonValue], role: str) -> dict[str, 
 _MESSAGE_KEYS = frozenset(["role", "content", "tool_calls", "tool_call_id", "name"])
 
 
-def recorded_events(key: str, *, choices: bool | None) -> Look:
+def recorded_events(key: str, *, choices: bool | None) -> Place:
     """Messages in a JSON list of events, `[{"event.name": "gen_ai.user.message", ...}]`.
 
     `choices` takes the model's choices alone (True), all the others (False) or both (None).
@@ -160,7 +179,7 @@ def recorded_events(key: str, *, choices: bool | None) -> Look:
         ]
         return found or None
 
-    return look
+    return _in_attributes(frozenset([key]), look)
 
 
 _ROLES = {
@@ -172,7 +191,7 @@ _ROLES = {
 }
 
 
-def assistant(texts: tuple[str, ...], calls: tuple[str, ...]) -> Look:
+def assistant(texts: tuple[str, ...], calls: tuple[str, ...]) -> Place:
     """One assistant message of the first text and the first list of calls that are there."""
 
     def look(span: RawSpan) -> JsonValue:
@@ -183,10 +202,10 @@ def assistant(texts: tuple[str, ...], calls: tuple[str, ...]) -> Look:
             return None
         return [{"role": "assistant", "content": text, "tool_calls": json_of(asked)}]
 
-    return look
+    return _in_attributes(frozenset([*texts, *calls]), look)
 
 
-def name_after(key: str) -> Look:
+def name_after(key: str) -> Place:
     """The rest of the span's name after the value of an attribute: `tools/call get_weather`."""
 
     def look(span: RawSpan) -> JsonValue:
@@ -195,34 +214,69 @@ def name_after(key: str) -> Look:
             return None
         return span.name.partition(f"{value} ")[2].strip() or None
 
-    return look
+    return _in_attributes(frozenset([key]), look)
 
 
-def after_system(system: tuple[str | Look, ...], *look_for: str | Look) -> Look:
+def after_system(system: tuple[str | Place, ...], *look_for: str | Place) -> Place:
     """Messages with the separately recorded system instructions before them."""
 
-    def look(span: RawSpan) -> JsonValue:
-        messages = next((v for item in look_for if (v := _value(span, item)) is not None), None)
-        if messages is None:
-            return None
-        found = next((v for item in system if (v := _value(span, item)) is not None), None)
-        system_parts = json_of(found)
-        if system_parts is None:
+    def within(shape: Shape) -> Look | None:
+        messages, instructions = _first(look_for, shape), _first(system, shape)
+        if messages is None or instructions is None:
             return messages
-        if not isinstance(system_parts, list):
-            system_parts = [{"type": "text", "content": system_parts}]
-        following = json_of(messages)
-        following = following if isinstance(following, list) else [following]
-        return [{"role": "system", "parts": system_parts}, *following]
+
+        def look(span: RawSpan) -> Any:
+            following = messages(span)
+            before = instructions(span) if following is not None else None
+            return following if before is None else AfterSystem(before, following)
+
+        return look
+
+    return Place(within)
+
+
+def _first(sources: tuple[str | Place, ...], shape: Shape) -> Look | None:
+    """Return what gives the first value that any of the sources has."""
+    looks = [look for source in sources if (look := content_look(source, shape)) is not None]
+    if len(looks) < 2:
+        return looks[0] if looks else None
+    return lambda span: next((v for look in looks if (v := look(span)) is not None), None)
+
+
+def content_look(source: Source, shape: Shape) -> Look | None:
+    """Return what gives a source's value in spans of a shape: a text as a literal, if it is one."""
+    if isinstance(source, str) and source in shape.names:
+        return partial(_content, source)
+    return look_of(source, shape)
+
+
+def _content(name: str, span: RawSpan) -> Any:
+    attributes = span.attributes
+    if isinstance(attributes, WrittenAttributes):
+        return attributes.literal(name)
+    return attributes.get(name)
+
+
+def look_of(source: Source, shape: Shape) -> Look | None:
+    """Return what gives a source's value in spans of a shape; None where they cannot have it."""
+    if isinstance(source, Place):
+        return source.within(shape)
+    if isinstance(source, str):
+        return (lambda span: span.attributes.get(source)) if source in shape.names else None
+    if not isinstance(source, tuple):
+        return source
+    key, transform = source
+    if key not in shape.names:
+        return None
+
+    def look(span: RawSpan) -> Any:
+        value = span.attributes.get(key)
+        return None if value is None else transform(value)
 
     return look
 
 
-def _value(span: RawSpan, source: str | Look) -> JsonValue:
-    return span.attributes.get(source) if isinstance(source, str) else source(span)
-
-
-def text_or_json(key: str, mime_key: str) -> Look:
+def text_or_json(key: str, mime_key: str) -> Place:
     """A value that is JSON if its MIME type says so or it looks like an object; else bare text."""
 
     def look(span: RawSpan) -> JsonValue:
@@ -231,7 +285,7 @@ def text_or_json(key: str, mime_key: str) -> Look:
             return value
         return value if value.lstrip()[:1] in ("{", "[") else {"input": value}
 
-    return look
+    return _in_attributes(frozenset([key]), look)
 
 
 def no_schema(value: JsonValue) -> JsonValue:

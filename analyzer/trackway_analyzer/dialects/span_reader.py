@@ -10,19 +10,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from trackway.schema import Operation
-from trackway_analyzer.dialects.dialect import Dialect, Source
+from trackway_analyzer.dialects.dialect import Dialect, Look, Shape, Source, shape_of, told_by
 from trackway_analyzer.dialects.native import NATIVE, native_columns
-from trackway_analyzer.dialects.normalise import normalised
+from trackway_analyzer.dialects.normalise import Form, form_of, holds_content, normalised
+from trackway_analyzer.dialects.sources import content_look, look_of
 from trackway_analyzer.dialects.values import PLACEHOLDERS
 from trackway_analyzer.spans import Attributes, RawSpan
 
-_Look = Callable[[RawSpan], Any]
-_Plan = tuple[tuple[str, tuple[str | _Look, ...]], ...]
-"""Columns, each with the keys and functions that are asked for its value, in order."""
+_NOTHING: Final = PLACEHOLDERS | {f'"{text}"'.encode() for text in PLACEHOLDERS}
+_SHAPES: Final = 4096
+"""Plans that are kept; one that is not is made again."""
+_LONG_SHAPE: Final = 1024
+
+
+class _Column(NamedTuple):
+    """A column and where its value is looked for."""
+
+    name: str
+    form: Form | None
+    """Brings the value to its form; None: `normalised` does."""
+    key: str | None
+    """The attribute that holds it, where there is but this one."""
+    literal: bool
+    """The attribute is taken as it is written."""
+    looks: tuple[Look, ...]
+
+
+class _Plan(NamedTuple):
+    """How spans of one shape are read."""
+
+    shape: Shape
+    dialects: tuple[Dialect, ...]
+    operations: tuple[tuple[str, Mapping[str, Operation] | Operation], ...]
+    columns: dict[Operation, tuple[_Column, ...]]
+    """Filled as operations are met."""
 
 
 class SpanReader:
@@ -35,8 +61,9 @@ class SpanReader:
         self._by_key: dict[str, list[int]] = {}
         self._by_event: dict[str, list[int]] = {}
         self._by_value: dict[str, dict[str, list[int]]] = {}
-        self._by_scope: dict[str | None, frozenset[int]] = {}
-        self._plans: dict[tuple[tuple[int, ...], Operation], _Plan] = {}
+        self._plans: dict[Shape, _Plan] = {}
+        self._plans_of_outlines: dict[Shape, _Plan] = {}
+        self._named = frozenset(_keys_of((*known, common)))
         for index, dialect in enumerate(known):
             for key in dialect.marks.keys:
                 self._by_key.setdefault(key, []).append(index)
@@ -49,72 +76,131 @@ class SpanReader:
 
     def __call__(self, span: RawSpan) -> tuple[dict[str, Any], Attributes]:
         """Return a span's typed columns and the attributes to store beside them."""
-        fitting = self._fitting(span)
-        dialects = [self._known[index] for index in fitting]
+        shape = shape_of(span, self._by_value)
+        plan = self._plans.get(shape)
+        if plan is None:
+            plan = self._plan(shape)
+        outline, dialects, operations, known = plan
         if dialects and dialects[0] is NATIVE:
             return native_columns(span)
-        operation = Operation.OTHER
-        for dialect in dialects:
-            told = dialect.operation(span)
-            if told is not None:
-                operation = told
-                break
-        typed = normalised(span, operation, self._found(span, self._plan(fitting, operation)))
+        operation = told_by(operations, span.attributes) or Operation.OTHER
+        columns = known.get(operation)
+        if columns is None:
+            columns = known[operation] = self._columns(outline, dialects, operation)
+        typed: dict[str, Any] = {"operation": operation.value}
         typed["source"] = dialects[0].name if dialects else self._unknown
-        return typed, span.attributes
+        return normalised(span, operation, typed, _found(span, columns, typed)), span.attributes
 
-    def _fitting(self, span: RawSpan) -> tuple[int, ...]:
-        scope = span.origin.scope
-        of_scope = self._by_scope.get(scope)
-        if of_scope is None:
-            known = enumerate(self._known)
-            of_scope = frozenset(i for i, dialect in known if dialect.marks.fit_scope(scope))
-            self._by_scope[scope] = of_scope
-        found = set(of_scope)
-        by_key = self._by_key
-        for key in span.attributes:
-            if key in by_key:
-                found.update(by_key[key])
-        for key, values in self._by_value.items():
-            value = span.attributes.get(key)
-            if value.__class__ is str and value in values:
-                found.update(values[value])
-        if span.events and self._by_event:
-            for event in span.events:
-                found.update(self._by_event.get(event.name, ()))
-        return tuple(sorted(found))
-
-    def _plan(self, fitting: tuple[int, ...], operation: Operation) -> _Plan:
-        key = (fitting, operation)
-        plan = self._plans.get(key)
+    def _plan(self, shape: Shape) -> _Plan:
+        if len(shape.names) + len(shape.events) > _LONG_SHAPE:
+            return self._new_plan(shape)
+        outline = shape._replace(names=self._outline(shape.names))
+        plan = self._plans_of_outlines.get(outline)
         if plan is None:
-            columns: dict[str, list[str | _Look]] = {}
-            for dialect in (*(self._known[index] for index in fitting), self._common):
-                for column, sources in dialect.sources(operation).items():
-                    columns.setdefault(column, []).extend(map(_look, sources))
-            plan = tuple((column, tuple(looks)) for column, looks in columns.items())
-            self._plans[key] = plan
+            plan = self._new_plan(outline)
+            _keep(self._plans_of_outlines, outline, plan)
+        _keep(self._plans, shape, plan)
         return plan
 
-    def _found(self, span: RawSpan, plan: _Plan) -> dict[str, Any]:
-        attributes = span.attributes
-        found = {}
-        for column, looks in plan:
+    def _outline(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the keys with one for each flattened list, however long it is."""
+        found: dict[str, None] = {}
+        for name in names:
+            numbered = None if name in self._named else _NUMBERED.match(name)
+            found[name if numbered is None else numbered[0]] = None
+        return tuple(found)
+
+    def _new_plan(self, shape: Shape) -> _Plan:
+        dialects = tuple(self._known[index] for index in self._fitting(shape))
+        names = frozenset(shape.names)
+        operations = tuple(
+            (key, meaning)
+            for dialect in dialects
+            for key, meaning in dialect.operations
+            if key in names
+        )
+        return _Plan(shape, dialects, operations, {})
+
+    def _fitting(self, shape: Shape) -> list[int]:
+        known = enumerate(self._known)
+        found = {index for index, dialect in known if dialect.marks.fit_scope(shape.scope)}
+        for key in shape.names:
+            found.update(self._by_key.get(key, ()))
+        for key, value in shape.values:
+            found.update(self._by_value[key].get(value, ()))
+        for name in shape.events:
+            found.update(self._by_event.get(name, ()))
+        return sorted(found)
+
+    def _columns(
+        self, shape: Shape, dialects: tuple[Dialect, ...], operation: Operation
+    ) -> tuple[_Column, ...]:
+        found: dict[str, list[Source]] = {}
+        content = holds_content(operation, root=shape.root)
+        for dialect in (*dialects, self._common):
+            for column, sources in dialect.sources(operation).items():
+                if content or column not in _CONTENT:
+                    found.setdefault(column, []).extend(sources)
+        names = frozenset(shape.names)
+        columns = []
+        for column, sources in found.items():
+            literal = column in _CONTENT
+            there = [s for s in sources if not isinstance(s, str) or s in names]
+            find = content_look if literal else look_of
+            looks = [look for s in there if (look := find(s, shape)) is not None]
+            key = there[0] if len(looks) == 1 == len(there) and isinstance(there[0], str) else None
+            if looks:
+                columns.append(_Column(column, form_of(column), key, literal, tuple(looks)))
+        return tuple(columns)
+
+
+_CONTENT: Final = ("input", "output")
+_NUMBERED: Final = re.compile(r"[^0-9]*?\.(?=\d+(?:\.|$))")
+
+
+def _keys_of(dialects: Sequence[Dialect]) -> Iterator[str]:
+    """Return every attribute key that the tables of dialects name."""
+    for dialect in dialects:
+        yield from (*dialect.marks.keys, *dialect.marks.values)
+        yield from (key for key, _ in dialect.operations)
+        for fields in (dialect.fields, *dialect.of.values()):
+            for sources in fields.values():
+                for source in sources:
+                    if isinstance(source, str):
+                        yield source
+                    elif isinstance(source, tuple):
+                        yield source[0]
+
+
+def _keep(plans: dict[Shape, _Plan], shape: Shape, plan: _Plan) -> None:
+    if len(plans) >= _SHAPES:
+        plans.clear()
+    plans[shape] = plan
+
+
+def _found(span: RawSpan, columns: tuple[_Column, ...], typed: dict[str, Any]) -> dict[str, Any]:
+    """Fill the simple columns, and return what was found for the others."""
+    attributes = span.attributes
+    found = {}
+    for name, form, key, literal, looks in columns:
+        if key is not None:
+            value = dict.get(attributes, key)
+            if value.__class__ is bytes and not literal:
+                value = attributes[key]
+            if value is None or (value.__class__ in _TEXTS and value in _NOTHING):
+                continue
+        else:
             for look in looks:
-                value = attributes.get(look) if isinstance(look, str) else look(span)
-                if value is not None and not (isinstance(value, str) and value in PLACEHOLDERS):
-                    found[column] = value
+                value = look(span)
+                if value is not None and not (value.__class__ in _TEXTS and value in _NOTHING):
                     break
-        return found
+            else:
+                continue
+        if form is None:
+            found[name] = value
+        else:
+            typed[name] = form(value)
+    return found
 
 
-def _look(source: Source) -> str | _Look:
-    if not isinstance(source, tuple):
-        return source
-    key, transform = source
-
-    def look(span: RawSpan) -> Any:
-        value = span.attributes.get(key)
-        return None if value is None else transform(value)
-
-    return look
+_TEXTS: Final = (str, bytes)

@@ -5,6 +5,7 @@
 2. A line that is no JSON costs that line. A last line without its end is a file whose writer died.
 3. A line longer than `MAX_DOCUMENT`, or nested deeper than the parser follows (1,024), is put
    aside.
+4. A document of OTLP in its usual form is a `UsualDocument`, any other the JSON value.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import orjson
 
 from trackway_analyzer.json_text import UnencodableError, plain
 from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError
+from trackway_analyzer.read.otlp_usual import UsualDocument, usual_document
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 
 MAX_DOCUMENT: Final = 512 * 1024 * 1024
@@ -68,7 +70,7 @@ def _whole(
     position, broken = offset, 0
     for line in text.splitlines(keepends=True):
         part = _loaded(line) if line.lstrip()[:1] == b"{" else _NotJson("")
-        if isinstance(part, dict):
+        if isinstance(part, dict | UsualDocument):
             found.append((position, part))
         elif line.strip():
             broken += 1
@@ -115,6 +117,9 @@ class _NotJson:
 
 
 def _loaded(text: bytes) -> Any:
+    document = usual_document(text)
+    if document is not None:
+        return document
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as error:

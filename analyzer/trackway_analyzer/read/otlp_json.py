@@ -15,6 +15,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from trackway_analyzer.json_text import UnencodableError, compact
@@ -83,17 +84,9 @@ def spans_of(groups: list[Any], quarantine: Quarantine, offset: int | None) -> I
         if not isinstance(group, dict):
             quarantine.add(Reason.BROKEN_SPAN, "a resource group must be an object", offset)
             continue
-        resource, resource_text = _resource(group, quarantine, offset)
+        resource, resource_text = resource_of(group.get("resource"), quarantine, offset)
         for part in _objects(_spans_of_group(group)):
-            scope = part.get("scope") or part.get("instrumentationLibrary") or {}
-            scope = scope if isinstance(scope, dict) else {}
-            origin = Origin(
-                resource,
-                _text(scope.get("name")) or None,
-                _text(scope.get("version")) or None,
-                resource_text,
-                _beside(group, part, scope, quarantine, offset),
-            )
+            origin = origin_of(resource, resource_text, group, part, quarantine, offset)
             spans = part.get("spans")
             if not isinstance(spans, list | None):
                 quarantine.add(Reason.BROKEN_SPAN, "spans must be a list", offset)
@@ -101,6 +94,26 @@ def spans_of(groups: list[Any], quarantine: Quarantine, offset: int | None) -> I
                 span = _span(item, origin, quarantine, offset)
                 if span is not None:
                     yield span
+
+
+def origin_of(
+    resource: Attributes,
+    resource_text: str,
+    group: dict[str, Any],
+    part: dict[str, Any],
+    quarantine: Quarantine,
+    offset: int | None,
+) -> Origin:
+    """Return the origin of spans under a resource (`group`) and a scope (`part`)."""
+    scope = part.get("scope") or part.get("instrumentationLibrary")
+    scope = scope if isinstance(scope, dict) else {}
+    return Origin(
+        resource,
+        _text(scope.get("name")) or None,
+        _text(scope.get("version")) or None,
+        resource_text,
+        _beside(group, part, scope, quarantine, offset),
+    )
 
 
 def _beside(
@@ -121,11 +134,11 @@ def _beside(
         return ""
 
 
-def _resource(
-    group: dict[str, Any], quarantine: Quarantine, offset: int | None
+def resource_of(
+    resource: Any, quarantine: Quarantine, offset: int | None
 ) -> tuple[Attributes, str]:
+    """Return the attributes of a resource, also as JSON."""
     broken: list[str] = []
-    resource = group.get("resource")
     items = resource.get("attributes") if isinstance(resource, dict) else None
     attributes = attributes_of(items, broken)
     for detail in broken:
@@ -147,40 +160,95 @@ def _span(item: Any, origin: Origin, quarantine: Quarantine, offset: int | None)
     if not isinstance(item, dict):
         quarantine.add(Reason.BROKEN_SPAN, "a span must be an object", offset)
         return None
-    trace_id = span_hex(_field(item, "traceId", "trace_id"), 32)
-    span_id = span_hex(_field(item, "spanId", "span_id"), 16)
-    if not trace_id or not span_id:
-        quarantine.add(Reason.BROKEN_SPAN, "a span without a trace id or a span id", offset)
-        return None
     broken: list[str] = []
-    attributes = attributes_of(item.get("attributes"), broken)
-    end = nanoseconds(_field(item, "endTimeUnixNano", "end_time_unix_nano"))
-    start = nanoseconds(_field(item, "startTimeUnixNano", "start_time_unix_nano"))
-    if start is None:
-        quarantine.add(Reason.NO_START_TIME, "a span without a start time", offset)
-        start = end or 0
-    status = item.get("status")
-    status = status if isinstance(status, dict) else {}
-    span = RawSpan(
-        trace_id,
-        span_id,
-        _text(item.get("name")) or "",
-        start,
+    span = span_of(
+        origin,
+        attributes_of(item.get("attributes"), broken),
+        broken,
+        _field(item, "traceId", "trace_id"),
+        _field(item, "spanId", "span_id"),
+        _field(item, "parentSpanId", "parent_span_id"),
+        item.get("name"),
+        item.get("kind"),
+        _field(item, "startTimeUnixNano", "start_time_unix_nano"),
+        _field(item, "endTimeUnixNano", "end_time_unix_nano"),
+        item.get("status"),
+        item.get("events"),
+        item.get("links"),
+        _field(item, "traceState", "trace_state"),
+        item.get("flags"),
+        _field(item, "droppedAttributesCount", "dropped_attributes_count"),
+        _field(item, "droppedEventsCount", "dropped_events_count"),
+        _field(item, "droppedLinksCount", "dropped_links_count"),
+    )
+    return checked(span, broken, quarantine, offset)
+
+
+def span_of(
+    origin: Origin,
+    attributes: Attributes,
+    broken: list[str],
+    trace_id: Any,
+    span_id: Any,
+    parent_span_id: Any,
+    name: Any,
+    kind: Any,
+    start: Any,
+    end: Any,
+    status: Any,
+    events: Any,
+    links: Any,
+    trace_state: Any,
+    flags: Any,
+    dropped_attributes: Any,
+    dropped_events: Any,
+    dropped_links: Any,
+) -> RawSpan | None:
+    """Return a span of what a document says; None where it has no ids.
+
+    A start of -1 is none. What is wrong with events and links is described in `broken`.
+    """
+    known_trace_id, known_span_id = _trace_hex(trace_id), _span_hex(span_id)
+    if known_trace_id is None or known_span_id is None:
+        return None
+    status = status if isinstance(status, dict) else _NO_STATUS
+    began = nanoseconds(start)
+    return RawSpan(
+        known_trace_id,
+        known_span_id,
+        name if isinstance(name, str) else "",
+        NO_START if began is None else began,
         origin,
         attributes,
-        span_hex(_field(item, "parentSpanId", "parent_span_id"), 16),
-        _kind(item.get("kind")),
-        end,
+        _span_hex(parent_span_id) if parent_span_id else None,
+        _kind(kind),
+        nanoseconds(end),
         _enum(status.get("code", 0), CODES, "STATUS_CODE_"),
         _text(status.get("message")) or None,
-        _events(item.get("events"), broken),
-        _links(item.get("links"), broken),
-        _text(_field(item, "traceState", "trace_state")) or None,
-        _count(item.get("flags")),
-        _count(_field(item, "droppedAttributesCount", "dropped_attributes_count")),
-        _count(_field(item, "droppedEventsCount", "dropped_events_count")),
-        _count(_field(item, "droppedLinksCount", "dropped_links_count")),
+        _events(events, broken) if events else (),
+        _links(links, broken) if links else (),
+        _text(trace_state) or None,
+        None if flags is None else _count(flags),
+        None if dropped_attributes is None else _count(dropped_attributes),
+        None if dropped_events is None else _count(dropped_events),
+        None if dropped_links is None else _count(dropped_links),
     )
+
+
+NO_START: Final = -1
+_NO_STATUS: Final[dict[str, Any]] = {}
+
+
+def checked(
+    span: RawSpan | None, broken: list[str], quarantine: Quarantine, offset: int | None
+) -> RawSpan | None:
+    """Put aside what a span lacks, and the values that were broken."""
+    if span is None:
+        quarantine.add(Reason.BROKEN_SPAN, "a span without a trace id or a span id", offset)
+        return None
+    if span.start == NO_START:
+        quarantine.add(Reason.NO_START_TIME, "a span without a start time", offset)
+        span = span._replace(start=span.end or 0)
     for detail in broken:
         reason = Reason.TOO_DEEP if "nested deeper" in detail else Reason.BROKEN_VALUE
         quarantine.add(reason, detail, offset)
@@ -247,6 +315,18 @@ def span_hex(value: Any, length: int) -> str | None:
     return _hex_of_base64(value, length)
 
 
+def _trace_hex(value: Any) -> str | None:
+    return _known_hex(value, 32) if value.__class__ is str else None
+
+
+def _span_hex(value: Any) -> str | None:
+    return _known_hex(value, 16) if value.__class__ is str else None
+
+
+_known_hex: Final = lru_cache(maxsize=8192)(span_hex)
+"""Ids come again: a trace's on each of its spans, a span's on its children."""
+
+
 def _hex_of_base64(value: str, length: int) -> str | None:
     try:
         raw = base64.b64decode(value, validate=True)
@@ -265,13 +345,16 @@ def _is_hex(text: str) -> bool:
 
 def nanoseconds(value: Any) -> int | None:
     """Return a time in ns; None where it is absent, zero or out of range."""
-    if not isinstance(value, str | int | float) or isinstance(value, bool):
+    if value.__class__ not in _NUMBERS:
         return None
     try:
         time = int(value)
     except (ValueError, OverflowError):
         return None
     return time if 0 < time <= _MAX_TIME else None
+
+
+_NUMBERS: Final = (str, int, float)
 
 
 def _enum(value: Any, names: tuple[str, ...], prefix: str) -> str | None:

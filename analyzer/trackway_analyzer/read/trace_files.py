@@ -30,12 +30,14 @@ from trackway_analyzer.read.otlp_signals import (
     holds_spans,
     kept_logs,
 )
+from trackway_analyzer.read.otlp_usual import UsualDocument, usual_spans
 from trackway_analyzer.read.parquet import ForeignTableError, parquet_tables
 from trackway_analyzer.read.quarantine import Quarantine, Reason, quarantine_table
 from trackway_analyzer.read.source import STDIN, TraceFile
 from trackway_analyzer.read.span_rows import Gathering, SpanBatch
 from trackway_analyzer.read.transcripts.eval_archive import eval_documents
 
+_OTLP: Final = (None, Format.OTLP_JSON, Format.OTLP_PROTOBUF)
 _LOGS: Final = (b'"resourceLogs"', b'"resource_logs"')
 
 
@@ -111,16 +113,20 @@ class _Work:
         else:
             session = SessionLines(self._forced)
             for located in documents(stream, quarantine):
-                if not session.take(located):
+                usual = isinstance(located[1], UsualDocument)
+                if usual or not session.take(located):
                     yield from self._document(located, quarantine)
             yield from self._gathering.add(session.spans(quarantine), quarantine)
 
     def _document(self, located: Located, quarantine: Quarantine) -> Iterator[SpanBatch]:
         offset, document = located
+        if isinstance(document, UsualDocument):
+            yield from self._usual(document, quarantine, offset)
+            return
         logs = log_groups(document)
         if logs is not None:
             keep_logs(logs, self._logs)
-        if self._forced in (None, Format.OTLP_JSON, Format.OTLP_PROTOBUF):
+        if self._forced in _OTLP:
             groups = resource_groups(document)
             if groups is not None:
                 spans = self._logs.joined(spans_of(groups, quarantine, offset))
@@ -142,6 +148,15 @@ class _Work:
             return
         if logs is None:
             quarantine.add(Reason.NOT_A_TRACE, _foreign(document), offset)
+
+    def _usual(
+        self, document: UsualDocument, quarantine: Quarantine, offset: int
+    ) -> Iterator[SpanBatch]:
+        if self._forced not in _OTLP:
+            quarantine.add(Reason.NOT_A_TRACE, _foreign({"resourceSpans": []}), offset)
+            return
+        spans = self._logs.joined(usual_spans(document, quarantine, offset))
+        yield from self._gathering.add(spans, quarantine)
 
     def _message(self, offset: int, body: bytes, quarantine: Quarantine) -> Iterator[SpanBatch]:
         if not holds_spans(body):
