@@ -3,8 +3,8 @@
 1. Read by shape, from dicts and objects alike, without importing a client.
 2. A message has a role and parts; a tool request is a `tool_call` part with its id and parsed
    arguments (the text itself where it is no JSON), a tool's answer a `tool_call_response` part.
-3. Pictures, sound and files in a message become their kind, media type, size and hash, or their
-   address: one image must not blank a record.
+3. Pictures, sound and files in a message become their kind, media type, size and hash (of more than
+   a million characters, that of both ends), or their address: one image must not blank a record.
 4. A part that no row here knows is kept as it is, with its own `type`.
 """
 
@@ -18,6 +18,10 @@ from typing import Any, Final
 
 from trackway.capture.parts import Missing
 
+_LONGEST_JSON: Final = 1 << 16
+"""Characters of a request's arguments that are parsed: more would be cut anyway."""
+_HASHED: Final = 1 << 20
+_END: Final = 1 << 12
 _MOST_ITEMS: Final = 2_000
 """Messages, or parts of one, that are read."""
 Part = dict[str, Any]
@@ -92,7 +96,7 @@ def text_part(text: Any) -> Part:
 
 def tool_call(call_id: Any, name: Any, arguments: Any) -> Part:
     """Return a tool request, with its arguments parsed where they are JSON."""
-    if isinstance(arguments, str):
+    if isinstance(arguments, str) and len(arguments) <= _LONGEST_JSON:
         with contextlib.suppress(ValueError):
             arguments = json.loads(arguments)
     return {"type": "tool_call", "id": call_id, "name": name, "arguments": arguments}
@@ -162,8 +166,15 @@ def _blob(modality: Any, media_type: Any, data: Any) -> Part:
         "modality": modality,
         "mime_type": media_type,
         "characters": len(text),
-        "sha256": hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
+        **_hash_of(text),
     }
+
+
+def _hash_of(text: str) -> dict[str, str]:
+    """Return the hash of a text; of a long one that of both ends."""
+    name = "sha256" if len(text) <= _HASHED else "sha256_ends"
+    hashed = text if len(text) <= _HASHED else text[:_END] + text[-_END:]
+    return {name: hashlib.sha256(hashed.encode("utf-8", "surrogatepass")).hexdigest()}
 
 
 _PARTS: Final[dict[str, Callable[[Any], Part]]] = {

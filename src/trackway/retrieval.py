@@ -3,7 +3,9 @@
 1. The query is the argument called `query` or `question`, else the first text among the arguments.
 2. A document is read by shape: id, score, and a hash of its content, with its rank from 1; a pair
    `(document, score)` is understood. A result that is no list has no documents, only an output.
-3. What a document does not tell is absent. Documents beyond a thousand are not listed.
+3. What a document does not tell is absent. Documents beyond four hundred are not listed.
+4. The hash is of up to 32 K characters whole, of more their length and 4 K from either end
+   (`sha256-partial:`). Where a million characters were hashed, later documents have none.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ from trackway.recording import Recorder, put
 from trackway.schema import GenAI, Trackway
 from trackway.spans import Live
 
-_MAX_DOCUMENTS: Final = 1000
+_MAX_DOCUMENTS: Final = 400
+_WHOLE: Final = 32_768
+_END: Final = 4_096
+_HASHED: Final = 1 << 20
 _IDS: Final = ("id", "doc_id", "document_id", "node_id")
 _SCORES: Final = ("score", "similarity", "distance", "relevance_score")
 _CONTENTS: Final = ("content", "page_content", "text", "body")
@@ -49,8 +54,9 @@ class RetrieverPlan(StepPlan):
         """Return the result, and its documents with their ranks."""
         attributes = super().result_attributes(live, result)
         if isinstance(result, (list, tuple)):
+            budget = _Budget(live.recorder.capture)
             documents = [
-                _document(rank, item, live.recorder.capture)
+                _document(rank, item, budget)
                 for rank, item in enumerate(result[:_MAX_DOCUMENTS], start=1)
             ]
             listed = live.recorder.names.value(documents)
@@ -65,16 +71,39 @@ def _query(arguments: Mapping[str, Any]) -> str | None:
     return next((value for value in arguments.values() if isinstance(value, str)), None)
 
 
-def _document(rank: int, item: Any, capture: Capture) -> dict[str, Any]:
+class _Budget:
+    """How much content of one result may still be hashed."""
+
+    def __init__(self, capture: Capture) -> None:
+        self._capture = capture
+        self._left = _HASHED
+
+    def hash_of(self, content: Any) -> str | None:
+        """Return the hash of a document's content, redacted; None where there is none to give."""
+        if content is None or self._left <= 0:
+            return None
+        partial = isinstance(content, str) and len(content) > _WHOLE
+        if partial:
+            content = [len(content), content[:_END], content[-_END:]]
+        captured = self._capture.value(content)
+        self._left -= len(content) if isinstance(content, str) else 2 * _END
+        if captured.digest is not None or captured.text is None:
+            return captured.digest
+        digest = hashlib.sha256(captured.text.encode("utf-8")).hexdigest()
+        return f"sha256-partial:{digest}" if partial else digest
+
+
+def _document(rank: int, item: Any, budget: _Budget) -> dict[str, Any]:
     score = None
     if isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], (int, float)):
         item, score = item
     metadata = get(item, "metadata", None)
+    own_id = _first(item, _IDS)
     fields = {
         "rank": rank,
-        "id": _first(item, _IDS) or _first(metadata, _IDS),
+        "id": _first(metadata, _IDS) if own_id is None else own_id,
         "score": _first(item, _SCORES) if score is None else score,
-        "sha256": _content_hash(item, capture),
+        "sha256": budget.hash_of(item if isinstance(item, str) else _first(item, _CONTENTS)),
     }
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -83,13 +112,3 @@ def _first(holder: Any, names: tuple[str, ...]) -> Any:
     if holder is None or isinstance(holder, str):
         return None
     return next((found for name in names if (found := get(holder, name, None)) is not None), None)
-
-
-def _content_hash(item: Any, capture: Capture) -> str | None:
-    content = item if isinstance(item, str) else _first(item, _CONTENTS)
-    if content is None:
-        return None
-    captured = capture.value(content)
-    if captured.digest is not None or captured.text is None:
-        return captured.digest
-    return hashlib.sha256(captured.text.encode("utf-8")).hexdigest()

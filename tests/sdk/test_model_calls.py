@@ -687,3 +687,46 @@ def test_the_retriever_records_ids_scores_ranks_and_hashes(recorded: Any) -> Non
     assert (documents[1]["id"], documents[1]["score"], documents[1]["rank"]) == ("d2", 0.4, 2)
     assert set(documents[2]) == {"rank", "sha256"}
     assert recorded.value(span, Trackway.OUTPUT)[0]["id"] == "d1"
+
+
+def test_very_many_and_very_long_documents_are_listed_within_bounds(recorded: Any) -> None:
+    long = "long " * 10_000
+
+    @trackway.retriever("kb")
+    def search(query: str) -> list[dict[str, Any]]:
+        return [{"id": n, "text": long if n == 1 else "x" * 30_000} for n in range(600)]
+
+    search("refunds")
+    span = recorded.one("retrieval kb")
+    documents = json.loads(span.attributes[GenAI.RETRIEVAL_DOCUMENTS])
+    assert [document["id"] for document in documents] == list(range(400))
+    assert documents[1]["sha256"].startswith("sha256-partial:")
+    hashed = [document["id"] for document in documents if "sha256" in document]
+    assert hashed == list(range(36))  # a million characters in all
+
+
+def test_a_conversation_of_very_many_messages_says_how_many_were_left_out(recorded: Any) -> None:
+    @trackway.llm
+    def chat(messages: list[dict[str, Any]]) -> str:
+        return "ok"
+
+    chat([{"role": "user", "content": "hello"}] * 50_000)
+    span = recorded.one("chat")
+    written = json.loads(span.attributes[GenAI.INPUT_MESSAGES])
+    assert written[0] == {"role": "user", "parts": [{"type": "text", "content": "hello"}]}
+    assert written[-1] == f"…[truncated {50_000 - len(written) + 1} items]"
+    assert span.attributes[Trackway.TRUNCATED] == ("input",)
+
+
+def test_long_arguments_of_a_request_stay_the_text_that_they_are(recorded: Any) -> None:
+    @trackway.llm
+    def chat(messages: list[dict[str, Any]]) -> str:
+        return "ok"
+
+    call = {"id": "c1", "function": {"name": "save", "arguments": json.dumps(["x" * 70_000])}}
+    chat([{"role": "assistant", "tool_calls": [call]}])
+    (message,) = json.loads(recorded.one("chat").attributes[GenAI.INPUT_MESSAGES])
+    (request,) = message["parts"]
+    assert request["name"] == "save"
+    assert request["arguments"].startswith('["xxx')
+    assert "…[truncated" in request["arguments"]

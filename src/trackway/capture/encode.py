@@ -191,9 +191,12 @@ class _Walk(Leaves):
         dropped = parts.count - len(result)
         if dropped > 0:
             self.cut = True
+            last = [] if parts.last is None else parts.last()
+            if last and type(last[-1]) is Missing:
+                dropped += last.pop().count - 1
             result.append(items_marker(dropped))
-            if parts.last is not None and len(self.unrecorded) < TAILS_KEPT:
-                self.unrecorded.append([self.aside(item, depth + 1) for item in parts.last()])
+            if last and len(self.unrecorded) < TAILS_KEPT:
+                self.unrecorded.append([self.aside(item, depth + 1) for item in last])
         return result
 
     def aside(self, item: Any, depth: int) -> Json:
