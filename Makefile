@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SOURCES := pyproject.toml analyzer/pyproject.toml
 
-.PHONY: demo test frameworks lint format bench clean
+.PHONY: demo test frameworks oldest lint format bench clean
 
 demo: $(VENV)/.demo
 	@rm -rf demo-traces
@@ -18,6 +18,10 @@ test: $(VENV)/.test
 frameworks: $(VENV)/.frameworks
 	PYTHONPATH=tests $(BIN)/python -m frameworks.record
 	$(BIN)/python -m pytest tests/frameworks --matrix docs/frameworks.md
+
+# The export, with the oldest versions that pyproject.toml admits.
+oldest: $(VENV)/.oldest
+	$(VENV)/oldest/bin/python -m pytest tests/sdk/export
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
@@ -55,6 +59,13 @@ $(VENV)/.test: $(VENV)/.packages
 
 $(VENV)/.frameworks: $(VENV)/.test
 	$(PIP) install --group frameworks
+	@touch $@
+
+$(VENV)/.oldest: $(VENV)/.venv $(SOURCES)
+	$(PIP) install uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)/oldest
+	$(BIN)/uv pip install --quiet --python $(VENV)/oldest/bin/python --resolution lowest-direct -e ".[parquet]" -e analyzer
+	$(BIN)/uv pip install --quiet --python $(VENV)/oldest/bin/python duckdb fsspec hypothesis "moto[server]" pytest sybil
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.test

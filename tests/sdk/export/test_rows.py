@@ -12,6 +12,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
+from sdk.export.sdk_values import TAKES_MAPPINGS
 from span_rows import attributes_of
 from trackway import schema
 from trackway.export.rows import rows_of
@@ -147,6 +148,7 @@ def test_every_part_of_a_span_has_its_place() -> None:
     span.end(20)
     assert isinstance(span, ReadableSpan)
     row = row_of(span)
+    raw = '{"bytesValue":"AA=="}' if TAKES_MAPPINGS else '"\\u0000"'
     assert row == {
         "scope": "lib",
         "scope_version": "2",
@@ -163,9 +165,7 @@ def test_every_part_of_a_span_has_its_place() -> None:
         "service": "refunds",
         "flags": row["flags"],
         "schema_version": schema.SCHEMA_VERSION,
-        "events": [
-            {"name": "retry", "time": 15, "attributes": '{"after":1.5,"raw":{"bytesValue":"AA=="}}'}
-        ],
+        "events": [{"name": "retry", "time": 15, "attributes": f'{{"after":1.5,"raw":{raw}}}'}],
         "links": [
             {
                 "trace_id": f"{0xABC:032x}",
