@@ -159,7 +159,13 @@ def _whole_keys(batches: Iterator[pa.RecordBatch], name: str) -> Iterator[pa.Rec
             waiting.append(batch)
             continue
         cut = int(changes[-1]) + 1 if len(changes) else 0
-        yield _joined([*waiting, batch.slice(0, cut)])
+        # Only what was cut is copied.
+        own = 0 if fresh else int(changes[0]) + 1
+        if waiting:
+            yield _joined([*waiting, batch.slice(0, own)])
+            batch, cut = batch.slice(own), cut - own
+        if cut:
+            yield batch.slice(0, cut)
         waiting = [batch.slice(cut)]
     if waiting:
         yield _joined(waiting)

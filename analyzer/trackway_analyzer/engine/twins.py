@@ -187,8 +187,7 @@ class _Runs:
         cells, values = [], []
         for slot, column in enumerate(columns):
             hashed = column >= FIRST
-            named = np.where(hashed, FIRST, column) * np.uint64(2 * slot + 3)
-            word += named * _SALT[kind, slot]
+            word += np.minimum(column, np.uint64(FIRST)) * _SALT[kind, slot]
             where = np.flatnonzero(hashed)
             cells.append(where * width + slot)
             values.append(column[where])

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
+from itertools import accumulate
 from math import inf
 from typing import Final
 
@@ -147,8 +148,9 @@ class Budget(Rule):
         if name == "seconds":
             return None
         first, last = evidence.batch.bounds(run)
-        total = np.cumsum(self._amounts(evidence, name)[0][first:last])
-        return int(np.argmax(total > self.limits[name] * (1 + _ROUNDING)))
+        amounts: list[float] = self._amounts(evidence, name)[0][first:last].tolist()
+        most = self.limits[name] * (1 + _ROUNDING)
+        return next((at for at, total in enumerate(accumulate(amounts)) if total > most), 0)
 
     def _spent(self, evidence: Evidence, name: str) -> _Spent:
         hidden = np.zeros(len(evidence), dtype=bool)

@@ -49,6 +49,8 @@ from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.values import is_cut, reader, shown
 
+_ZEROS: Final = np.arange(256, dtype=np.uint8)
+_ZEROS[ord("1") : ord("9") + 1] = ord("0")
 _ANCHOR: Final = re.compile(r"(?<!\\)[\^$]|\\A")
 
 
@@ -215,9 +217,7 @@ def _with_zeros(texts: pa.StringArray) -> pa.StringArray:
     _, offsets, data = texts.buffers()
     if data is None:
         return texts
-    signs = np.frombuffer(data, np.uint8)
-    zeros = np.where((signs >= ord("1")) & (signs <= ord("9")), np.uint8(ord("0")), signs)
-    made = pa.py_buffer(zeros)
+    made = pa.py_buffer(_ZEROS[np.frombuffer(data, np.uint8)])
     return pa.StringArray.from_buffers(len(texts), offsets, made, None, 0, texts.offset)
 
 
