@@ -1,6 +1,6 @@
 """Reconstruct and check what an LLM agent really did."""
 
-from trackway_analyzer import rules
+from trackway_analyzer import rules, stats
 from trackway_analyzer.check import CheckReport, CheckViolationError, Verdict
 from trackway_analyzer.diff import BaselineDriftError, TrajectoryDiff, diff_trajectories
 from trackway_analyzer.load import Trajectories, load
@@ -35,4 +35,5 @@ __all__ = [
     "find_ungrounded",
     "load",
     "rules",
+    "stats",
 ]
