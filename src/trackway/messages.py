@@ -3,8 +3,8 @@
 1. Read by shape, from dicts and objects alike, without importing a client.
 2. A message has a role and parts; a tool request is a `tool_call` part with its id and parsed
    arguments (the text itself where it is no JSON), a tool's answer a `tool_call_response` part.
-3. Pictures, sound and files in a message become their kind, media type, size and hash (of more than
-   a million characters, that of both ends), or their address: one image must not blank a record.
+3. Pictures, sound and files in a message become their kind, media type, size and hash (beyond the
+   budget for hashes, that of both ends), or their address: one image must not blank a record.
 4. A part that no row here knows is kept as it is, with its own `type`.
 """
 
@@ -16,13 +16,12 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from trackway.capture.parts import Missing
+from trackway.capture.parts import Digest, Json, Missing
 
-_LONGEST_JSON: Final = 1 << 16
-"""Characters of a request's arguments that are parsed: more would be cut anyway."""
-_HASHED: Final = 1 << 20
-_END: Final = 1 << 12
-_MOST_ITEMS: Final = 2_000
+_SHORT: Final = 512
+"""Characters of a request's arguments that are read at once; longer ones within the budget."""
+_END: Final = 4_096
+_MOST_ITEMS: Final = 1_000
 """Messages, or parts of one, that are read."""
 Part = dict[str, Any]
 Message = dict[str, Any]
@@ -96,7 +95,9 @@ def text_part(text: Any) -> Part:
 
 def tool_call(call_id: Any, name: Any, arguments: Any) -> Part:
     """Return a tool request, with its arguments parsed where they are JSON."""
-    if isinstance(arguments, str) and len(arguments) <= _LONGEST_JSON:
+    if isinstance(arguments, str) and len(arguments) > _SHORT:
+        arguments = Json(arguments)
+    elif isinstance(arguments, str):
         with contextlib.suppress(ValueError):
             arguments = json.loads(arguments)
     return {"type": "tool_call", "id": call_id, "name": name, "arguments": arguments}
@@ -154,27 +155,36 @@ def _audio(block: Any) -> Part:
 
 def _media(modality: Any, address: Any) -> Part:
     if isinstance(address, str) and address.startswith("data:"):
-        head, _, data = address.partition(",")
-        return _blob(modality, head[5:].split(";")[0], data)
+        comma = address.find(",")
+        head = address[: max(0, min(comma, _END))]
+        return _blob(modality, head[5:].split(";")[0], address, comma + 1)
     return {"type": "uri", "modality": modality, "uri": address}
 
 
-def _blob(modality: Any, media_type: Any, data: Any) -> Part:
+def _blob(modality: Any, media_type: Any, data: Any, start: int = 0) -> Part:
     text = data if isinstance(data, str) else ""
     return {
         "type": "blob",
         "modality": modality,
         "mime_type": media_type,
-        "characters": len(text),
-        **_hash_of(text),
+        "characters": len(text) - start,
+        "sha256": _digest(text, start),
     }
 
 
-def _hash_of(text: str) -> dict[str, str]:
-    """Return the hash of a text; of a long one that of both ends."""
-    name = "sha256" if len(text) <= _HASHED else "sha256_ends"
-    hashed = text if len(text) <= _HASHED else text[:_END] + text[-_END:]
-    return {name: hashlib.sha256(hashed.encode("utf-8", "surrogatepass")).hexdigest()}
+def _digest(text: str, start: int) -> str | Digest:
+    length = len(text) - start
+    if length <= _END:
+        return _sha256(text[start:])
+    return Digest(
+        length,
+        lambda: _sha256(text[start:]),
+        lambda: _sha256(text[start : start + _END] + text[-_END:]),
+    )
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _PARTS: Final[dict[str, Callable[[Any], Part]]] = {

@@ -3,9 +3,9 @@
 1. The query is the argument called `query` or `question`, else the first text among the arguments.
 2. A document is read by shape: id, score, and a hash of its content, with its rank from 1; a pair
    `(document, score)` is understood. A result that is no list has no documents, only an output.
-3. What a document does not tell is absent. Documents beyond four hundred are not listed.
+3. What a document does not tell is absent. Documents beyond 256 are not listed.
 4. The hash is of up to 32 K characters whole, of more their length and 4 K from either end
-   (`sha256-partial:`). Where a million characters were hashed, later documents have none.
+   (`sha256-partial:`). Where half a million characters were hashed, later documents have none.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from trackway.recording import Recorder, put
 from trackway.schema import GenAI, Trackway
 from trackway.spans import Live
 
-_MAX_DOCUMENTS: Final = 400
+_MAX_DOCUMENTS: Final = 256
 _WHOLE: Final = 32_768
 _END: Final = 4_096
-_HASHED: Final = 1 << 20
+_HASHED: Final = 1 << 19
 _IDS: Final = ("id", "doc_id", "document_id", "node_id")
 _SCORES: Final = ("score", "similarity", "distance", "relevance_score")
 _CONTENTS: Final = ("content", "page_content", "text", "body")

@@ -85,3 +85,23 @@ def test_a_result_of_blocks_keeps_its_words(recorded: Any) -> None:
 
     screenshot()
     assert recorded.result("screenshot")[1] == {"type": "text", "text": "the front page"}
+
+
+def test_many_large_images_in_a_conversation_are_told_apart_by_their_ends(recorded: Any) -> None:
+    @trackway.llm
+    def chat(messages: list[dict[str, Any]]) -> str:
+        return "ok"
+
+    images = [
+        {
+            "type": "image_url",
+            "image_url": {"url": DATA_URL[:number] + "A" + DATA_URL[number + 1 :]},
+        }
+        for number in (100, 200)
+    ]
+    chat([{"role": "user", "content": [*images, images[0]]}])
+    (message,) = recorded.value(recorded.one("chat"), GenAI.INPUT_MESSAGES)
+    first, second, again = message["parts"]
+    assert first["characters"] == len(BASE64)
+    assert first["sha256"].startswith("ends:")
+    assert first["sha256"] == again["sha256"] != second["sha256"]

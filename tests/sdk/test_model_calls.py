@@ -699,10 +699,10 @@ def test_very_many_and_very_long_documents_are_listed_within_bounds(recorded: An
     search("refunds")
     span = recorded.one("retrieval kb")
     documents = json.loads(span.attributes[GenAI.RETRIEVAL_DOCUMENTS])
-    assert [document["id"] for document in documents] == list(range(400))
+    assert [document["id"] for document in documents] == list(range(256))
     assert documents[1]["sha256"].startswith("sha256-partial:")
     hashed = [document["id"] for document in documents if "sha256" in document]
-    assert hashed == list(range(36))  # a million characters in all
+    assert hashed == list(range(19))  # half a million characters in all
 
 
 def test_a_conversation_of_very_many_messages_says_how_many_were_left_out(recorded: Any) -> None:
@@ -723,10 +723,24 @@ def test_long_arguments_of_a_request_stay_the_text_that_they_are(recorded: Any) 
     def chat(messages: list[dict[str, Any]]) -> str:
         return "ok"
 
-    call = {"id": "c1", "function": {"name": "save", "arguments": json.dumps(["x" * 70_000])}}
+    call = {"id": "c1", "function": {"name": "save", "arguments": json.dumps(["x" * 600_000])}}
     chat([{"role": "assistant", "tool_calls": [call]}])
     (message,) = json.loads(recorded.one("chat").attributes[GenAI.INPUT_MESSAGES])
     (request,) = message["parts"]
     assert request["name"] == "save"
     assert request["arguments"].startswith('["xxx')
     assert "…[truncated" in request["arguments"]
+
+
+def test_arguments_of_a_request_are_read_where_the_budget_allows_it(recorded: Any) -> None:
+    @trackway.llm
+    def chat(messages: list[dict[str, Any]]) -> str:
+        return "ok"
+
+    wanted = {"text": "x" * 2_000, "n": 1}
+    call = {"id": "c1", "function": {"name": "save", "arguments": json.dumps(wanted)}}
+    broken = {"id": "c2", "function": {"name": "save", "arguments": '{"text": "' + "x" * 2_000}}
+    chat([{"role": "assistant", "tool_calls": [call, broken]}])
+    (message,) = json.loads(recorded.one("chat").attributes[GenAI.INPUT_MESSAGES])
+    assert message["parts"][0]["arguments"] == wanted
+    assert message["parts"][1]["arguments"] == '{"text": "' + "x" * 2_000

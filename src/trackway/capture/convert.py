@@ -39,6 +39,7 @@ from trackway.capture.parts import (
     Digest,
     Elements,
     Inner,
+    Json,
     Members,
     Missing,
     Opaque,
@@ -222,5 +223,6 @@ _READERS: Final[dict[type, Callable[[Any], Parts]]] = {
     types.FunctionType: _named,
     Digest: lambda value: value,
     Missing: lambda value: value,
+    Json: lambda value: value,
 }
 _BY_TYPE: Final = {id(kind): reader for kind, reader in _READERS.items()}

@@ -19,6 +19,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
@@ -30,6 +31,7 @@ from trackway.capture.errors import record_capture_error
 from trackway.capture.leaves import TAIL, TAILS_KEPT, Leaves
 from trackway.capture.limits import ELLIPSIS, Limits, items_marker, keys_marker
 from trackway.capture.parts import Blob, Digest, Elements, Inner, Members, Missing, Opaque, Parts
+from trackway.capture.parts import Json as JsonText
 from trackway.capture.redact import KEY_NAME_MARKER, Redactor
 from trackway.capture.text import Json, json_text
 
@@ -43,6 +45,7 @@ _FLOAT_COST: Final = 320
 _INTEGER_COST: Final = 128
 _KEY_COST: Final = 256
 _CONVERTED_COST: Final = 16
+_READ_COST: Final = 2
 _CHEAPEST: Final = 64
 _SNAPSHOT_TRIES: Final = 3
 
@@ -104,6 +107,8 @@ class _Walk(Leaves):
             return self.blob(parts)
         if isinstance(parts, Digest):
             return self.digest(parts)
+        if isinstance(parts, JsonText):
+            return self.value(self.read(parts.text), depth)
         if isinstance(parts, Missing):
             self.cut = True
             return items_marker(parts.count)
@@ -126,6 +131,18 @@ class _Walk(Leaves):
             return self.value(parts.value, depth + 1)
         finally:
             self.inside.discard(id(value))
+
+    def read(self, text: str) -> Any:
+        """Return what a text holds as JSON, or the text."""
+        cost = _READ_COST * len(text)
+        if cost > self.room:
+            return text
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return text
+        self.room -= cost
+        return value
 
     def members(self, parts: Members, depth: int) -> Json:
         self.room -= parts.cost

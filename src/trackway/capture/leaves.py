@@ -221,7 +221,7 @@ class Leaves:
         """Return a SHA-256; the ellipsis where the budget for hashes is spent."""
         if parts.length > self.hashed_bytes:
             self.cut = True
-            return ELLIPSIS
+            return ELLIPSIS if parts.of_ends is None else f"ends:{parts.of_ends()}"
         self.hashed_bytes -= parts.length
         return parts.make()
 

@@ -61,6 +61,15 @@ class Digest:
 
     length: int
     make: Callable[[], str]
+    of_ends: Callable[[], str] | None = None
+    """Stands in beyond the budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class Json:
+    """A text that holds JSON, to be read where the budget allows it; else a text."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,4 +95,4 @@ class Opaque:
     """Its class exists to keep it from being shown."""
 
 
-Parts: TypeAlias = Leaf | Members | Elements | Blob | Digest | Missing | Inner | Opaque
+Parts: TypeAlias = Leaf | Members | Elements | Blob | Digest | Json | Missing | Inner | Opaque
