@@ -1,22 +1,18 @@
 """How do spans reach an OTLP receiver that may be slow, away or full?
 
-1. `export` never sends and never waits: a thread of its own sends, in order. A few batches wait in
-   memory; while more than that waits, or the receiver is away, batches go to a disk spool.
-2. Oldest first: memory is older than the spool, and what an earlier process left is older still.
-   What the receiver has accepted is marked done in the spool at once and not sent again.
-3. A message is kept below `message_bytes`. One that is too large all the same is halved; a single
+1. `export` never sends and never waits: a thread of its own sends, oldest first. A few batches wait
+   in memory, the rest in a disk spool of limited size (`waiting`).
+2. A message is kept below `message_bytes`. One that is too large all the same is halved; a single
    span that is too large is counted as failed, and so is what the receiver refuses for good.
-4. While the receiver is away it is tried again after what it asked for, else after 1, 2, 4 … 30
+3. While the receiver is away it is tried again after what it asked for, else after 1, 2, 4 … 30
    seconds. A message that it breaks on eight times running (HTTP 500) is given up, so that it does
    not hold up the rest for ever.
-5. The spool holds `spool_bytes` at most. What it has no room for, and what a full disk refuses,
-   waits in memory behind it, 256 batches at most. Beyond that new batches are counted as failed.
-   The log says so.
-6. `force_flush` tries at once and returns True only if nothing waits any more and nothing has been
+4. `force_flush` tries at once and returns True only if nothing waits any more and nothing has been
    lost since the last flush. It returns False as soon as a try has failed: a dead receiver does not
    hold up an exit.
-7. A flush that fails, `shutdown`, and `memory_seconds` without an answer put what waits in memory
+5. A flush that fails, `shutdown`, and `memory_seconds` without an answer put what waits in memory
    into the spool: whatever happens then, the next start sends it.
+6. What is wrong is said once, in the log.
 """
 
 from __future__ import annotations
@@ -25,9 +21,8 @@ import hashlib
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -39,45 +34,13 @@ from trackway.export.counts import ExportCounts
 from trackway.export.fork import in_forked_child
 from trackway.export.otlp.delivery import Answer, Delivery, Sender
 from trackway.export.otlp.endpoint import Endpoint, endpoint_of
-from trackway.export.otlp.wire import decode, encode
+from trackway.export.otlp.waiting import Batch, Frame, Room, Waiting
 from trackway.export.size import pieces
-from trackway.export.spool import Segment, claim_abandoned, state_directory
+from trackway.export.spool import state_directory
 
 _LOG: Final = logging.getLogger(__name__)
-_SEGMENT_BYTES: Final = 16 * 2**20
 _LONGEST_PAUSE: Final = 30.0
 _MOST_TRIES: Final = 8
-_LATE_BATCHES: Final = 256
-
-
-@dataclass(slots=True, eq=False)
-class _Batch:
-    """Spans that wait in memory."""
-
-    spans: list[ReadableSpan]
-    arrived: int = field(default_factory=time.time_ns)
-    inherited: bool = False
-    since: float = field(default_factory=time.monotonic)
-    kept: tuple[Segment, int] | None = None
-    """Where it ends in the spool, once it has been put there."""
-
-
-@dataclass(slots=True, eq=False)
-class _Frame:
-    """Spans that wait in the spool, read for sending."""
-
-    kept: tuple[Segment, int]
-    payload: bytes
-    inherited: bool
-    """Left by an earlier process."""
-
-    @property
-    def spans(self) -> list[ReadableSpan]:
-        return decode(self.payload)
-
-    @property
-    def arrived(self) -> int:
-        return self.kept[0].born
 
 
 class OtlpSpanExporter(SpanExporter):
@@ -106,11 +69,10 @@ class OtlpSpanExporter(SpanExporter):
         memory_seconds: float = 0.5,
     ) -> None:
         self._endpoint: Endpoint = endpoint_of(target)
-        self._spool = _spool_directory(self._endpoint, spool)
-        self._spool_bytes = spool_bytes
-        self._message_bytes = message_bytes
-        usual = 256 if self._spool is None else 8
-        self._memory_batches = usual if memory_batches is None else memory_batches
+        directory = _spool_directory(self._endpoint, spool)
+        usual = 256 if directory is None else 8
+        batches = usual if memory_batches is None else memory_batches
+        self._room = Room(directory, spool_bytes, message_bytes, batches)
         self._memory_seconds = memory_seconds
         self._start_empty()
         in_forked_child(self, OtlpSpanExporter._forget_parent)
@@ -118,12 +80,7 @@ class OtlpSpanExporter(SpanExporter):
     def _start_empty(self) -> None:
         self.counts = ExportCounts()
         self._changed = threading.Condition()
-        self._memory: deque[_Batch] = deque()
-        self._segments: deque[Segment] = deque()
-        self._late: deque[_Batch] = deque()
-        """Newer than the spool, which has no room for them."""
-        self._inherited: set[Path] = set()
-        self._recovered = False
+        self._waiting = Waiting(self._room, self.counts, partial(self._complain, "spool"))
         self._sending = False
         self._closed = False
         self._broken = False
@@ -143,14 +100,9 @@ class OtlpSpanExporter(SpanExporter):
         with self._changed:
             if self._closed:
                 return SpanExportResult.FAILURE
-            self._recover()
+            self._waiting.recover()
             self.counts.ended += len(spans)
-            batch = _Batch(list(spans))
-            if self._segments or self._late or len(self._memory) >= self._memory_batches:
-                self._late.append(batch)
-                self._spill()
-            else:
-                self._memory.append(batch)
+            self._waiting.add(list(spans))
             self._changed.notify_all()
         return SpanExportResult.SUCCESS
 
@@ -165,16 +117,16 @@ class OtlpSpanExporter(SpanExporter):
                 timeout_millis / 1000,
             )
             if not self._is_empty():
-                self._keep_memory()
-                self._spill()
+                self._waiting.keep_memory()
+                self._waiting.spill()
             lost, self._lost_before = self._lost_before, self.counts.failed
             return self._is_empty() and lost == self.counts.failed
 
     def poll(self) -> None:
         """Put into the spool what has waited for long: the receiver may hang."""
         with self._changed:
-            if self._memory and time.monotonic() - self._memory[0].since >= self._memory_seconds:
-                self._keep_memory()
+            if self._waiting.has_waited(self._memory_seconds):
+                self._waiting.keep_memory()
 
     def shutdown(self, timeout_millis: int = 5_000) -> None:
         """Send what waits; what the receiver does not take within the timeout goes to the spool."""
@@ -183,84 +135,21 @@ class OtlpSpanExporter(SpanExporter):
             if self._closed:
                 return
             self._closed = True
-            self._keep_memory()
-            self._spill()
-            self.counts.failed += sum(len(batch.spans) for batch in (*self._memory, *self._late))
-            for segment in self._segments:
-                segment.close()
+            self._waiting.close()
             self._changed.notify_all()
 
     def _is_empty(self) -> bool:
-        return self._recovered and not (self._something_waits() or self._sending)
-
-    def _something_waits(self) -> bool:
-        return bool(self._memory or self._segments or self._late)
+        return self._waiting.recovered and not (self._waiting or self._sending)
 
     def _stopped(self) -> bool:
         return self._closed or self._broken
-
-    # What waits, and where. Callers hold the lock.
-
-    def _spill(self) -> None:
-        """Put new batches at the end of the spool; some may wait in memory until it has room."""
-        try:
-            while self._late:
-                last = self._segments[-1] if self._segments else None
-                if last is None or last.path in self._inherited or last.size >= _SEGMENT_BYTES:
-                    self._segments.append(self._new_segment(self._late[0]))
-                self._append(self._segments[-1], self._late[0])
-                self._late.popleft()
-        except OSError as error:
-            self._complain("spool", f"cannot keep spans for a receiver that is away: {error}")
-            while len(self._late) > (0 if self._spool is None else _LATE_BATCHES):
-                self.counts.failed += len(self._late.pop().spans)
-
-    def _keep_memory(self) -> None:
-        """Put what waits in memory before the rest of the spool, where there is one."""
-        if self._spool is None or not self._memory:
-            return
-        try:
-            segment = self._new_segment(self._memory[0])
-            self._segments.appendleft(segment)
-            while self._memory:
-                batch = self._memory[0]
-                self._append(segment, batch)
-                batch.kept = (segment, segment.size)
-                self._memory.popleft()
-        except OSError as error:
-            self._complain("spool", f"cannot keep spans for a receiver that is away: {error}")
-
-    def _new_segment(self, first: _Batch) -> Segment:
-        if self._spool is None:
-            raise OSError("there is no spool")
-        if sum(segment.size for segment in self._segments) >= self._spool_bytes:
-            raise OSError(f"the spool has reached its limit of {self._spool_bytes} bytes")
-        return Segment.create(self._spool, born=first.arrived)
-
-    def _append(self, segment: Segment, batch: _Batch) -> None:
-        before = segment.size
-        try:
-            for piece in pieces(batch.spans, self._message_bytes):
-                segment.append(encode(piece))
-        except OSError:
-            segment.cut(before)
-            raise
-
-    def _recover(self) -> None:
-        if self._recovered:
-            return
-        if self._spool is not None:
-            abandoned = list(claim_abandoned(self._spool))
-            self._inherited = {segment.path for segment in abandoned}
-            self._segments.extendleft(reversed(abandoned))
-        self._recovered = True
 
     # The thread that sends.
 
     def _work(self) -> None:
         attach(set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
         with self._changed:
-            self._recover()
+            self._waiting.recover()
             self._changed.notify_all()
         try:
             sender = Sender(self._endpoint)
@@ -278,52 +167,28 @@ class OtlpSpanExporter(SpanExporter):
                     self._changed.wait(self._seconds_to_wait())
                 if self._closed:
                     break
-                waiting = self._oldest()
+                waiting = self._waiting.oldest()
                 self._sending = waiting is not None
             if waiting is not None:
                 self._send(sender, waiting)
         sender.close()
 
     def _due(self) -> bool:
-        return self._something_waits() and time.monotonic() >= self._retry_at
+        return bool(self._waiting) and time.monotonic() >= self._retry_at
 
     def _seconds_to_wait(self) -> float | None:
-        if not self._something_waits():
+        if not self._waiting:
             return None
         return max(0.0, self._retry_at - time.monotonic())
 
-    def _oldest(self) -> _Batch | _Frame | None:
-        if not (self._memory or self._segments):
-            self._memory, self._late = self._late, self._memory
-        if self._memory:
-            return self._memory[0]
-        segment = self._segments[0]
-        for end, payload in segment.unread():
-            return _Frame((segment, end), payload, segment.path in self._inherited)
-        segment.discard()
-        self._segments.popleft()
-        return None
-
-    def _send(self, sender: Sender, waiting: _Batch | _Frame) -> None:
+    def _send(self, sender: Sender, waiting: Batch | Frame) -> None:
         spans = waiting.spans
         rest: list[ReadableSpan] = []
-        for piece in pieces(spans, self._message_bytes):
+        for piece in pieces(spans, self._room.message_bytes):
             rest += piece if rest else self._settle(sender, piece, waiting.inherited)
         with self._changed:
             if not self._closed:
-                self._note_sent(waiting, len(spans), rest)
-
-    def _note_sent(self, waiting: _Batch | _Frame, spans: int, rest: list[ReadableSpan]) -> None:
-        """Take out of memory and spool what the receiver has; keep the rest in front."""
-        kept = waiting.kept
-        if kept is not None and len(rest) < spans:
-            segment, end = kept
-            segment.mark_done(end)
-        elif isinstance(waiting, _Batch) and kept is None:
-            self._memory.popleft()
-        if rest and (kept is None or len(rest) < spans):
-            self._memory.appendleft(_Batch(rest, waiting.arrived, waiting.inherited))
-            self._keep_memory()
+                self._waiting.note_sent(waiting, len(spans), rest)
 
     def _settle(
         self, sender: Sender, spans: list[ReadableSpan], inherited: bool
@@ -384,8 +249,7 @@ class OtlpSpanExporter(SpanExporter):
 
     def _forget_parent(self) -> None:
         """In a forked child: what waits belongs to the parent."""
-        for segment in self._segments:
-            segment.close()
+        self._waiting.give_up_locks()
         self._start_empty()
 
 
