@@ -73,6 +73,30 @@ def _is_protobuf(head: bytes) -> bool:
     return head.startswith(b"\n") and head.strip()[:1] not in (b"{", b"[", b"")
 
 
+_FOREIGN: Final = (
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"%PDF", "a PDF"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"SQLite format 3", "an SQLite database: export its traces, or read them through its server"),
+    (b"ARROW1", "an Arrow file: read it with pyarrow and give the table"),
+    (b"\x80\x04", "a pickle, which is never opened"),
+    (b"\x80\x05", "a pickle, which is never opened"),
+    (b"<", "HTML or XML"),
+)
+_SHOWN: Final = 40
+
+
+def looks_like(head: bytes) -> str:
+    """Say in a few words what begins with these bytes and is no trace."""
+    for start, what in _FOREIGN:
+        if head.lstrip().startswith(start):
+            return what
+    line = head.lstrip().partition(b"\n")[0][:_SHOWN]
+    text = line.decode("utf-8", "replace").strip()
+    return f"text that begins with {text!r}" if text.isprintable() else "binary data"
+
+
 def named(name: str) -> Format:
     """Return a format by name. Raises ValueError that lists the known names."""
     try:

@@ -18,6 +18,7 @@ import orjson
 
 from trackway_analyzer.json_text import UnencodableError, plain
 from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError
+from trackway_analyzer.read.detect import looks_like
 from trackway_analyzer.read.otlp_usual import UsualDocument, usual_document
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 
@@ -76,7 +77,9 @@ def _whole(
             broken += 1
         position += len(line)
     if not found and not lines.broken:
-        quarantine.add(_reason(document, text), f"no JSON: {document.why}", offset)
+        reason = _reason(document, text)
+        never = reason is Reason.NOT_A_TRACE
+        quarantine.add(reason, looks_like(text) if never else f"no JSON: {document.why}", offset)
         return
     for _ in range(broken if found else 0):
         quarantine.add(Reason.BROKEN_LINE, "a line that is no JSON", offset)

@@ -257,3 +257,24 @@ def test_a_wrong_url_says_so(tmp_path: Path) -> None:
         read(f"file://{tmp_path}/gone")
     with pytest.raises(SourceError, match="no file system for nowhere://traces"):
         read("nowhere://traces")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"a,b,c\n1,2,3\n", "text that begins with 'a,b,c'"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "a PNG image"),
+        (b"<html></html>", "HTML or XML"),
+        (b"SQLite format 3\0rest", "an SQLite database: export its traces"),
+        (b"\x80\x05pickled", "a pickle, which is never opened"),
+        (b"key: value\n", "text that begins with 'key: value'"),
+        (b'{"a": 1}', "JSON of no known format; its keys are a"),
+    ],
+)
+def test_a_wrong_file_is_named_in_one_sentence(
+    content: bytes, sentence: str, tmp_path: Path
+) -> None:
+    (tmp_path / "wrong").write_bytes(content)
+    (row,) = [row for batch in read(tmp_path / "wrong") for row in batch.quarantine.to_pylist()]
+    assert row["reason"] == "not_a_trace"
+    assert row["detail"].startswith(sentence)
