@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from trackway.schema import Trackway
 from trackway_analyzer.json_text import UnencodableError, compact
 from trackway_analyzer.read.any_value import BrokenValueError, bounded
 from trackway_analyzer.read.otlp_json import span_hex
@@ -111,14 +112,24 @@ def first(item: dict[str, Any], *names: str) -> Any:
     return next((item[name] for name in names if item.get(name) is not None), None)
 
 
-def kept(attributes: Attributes, key: str, value: Any) -> None:
-    """Set an attribute unless the value is null, or nested deeper than can be written."""
+def kept(attributes: Attributes, key: str, value: Any, column: str | None = None) -> None:
+    """Set an attribute unless the value is null.
+
+    What is nested deeper than an attribute may be stands as JSON text; what is too deep for that is
+    null and named in `trackway.truncated`, by its `column` if it has one.
+    """
     if value is None:
         return
     try:
         attributes[key] = bounded(value)
     except BrokenValueError:
-        attributes[key] = None
+        try:
+            attributes[key] = compact(value)
+        except UnencodableError:
+            attributes[key] = None
+            known = attributes.get(Trackway.TRUNCATED)
+            named = known if isinstance(known, list) else []
+            attributes[Trackway.TRUNCATED] = [*named, column or key]
 
 
 def flattened(attributes: Attributes, prefix: str, value: Any, depth: int = 0) -> None:

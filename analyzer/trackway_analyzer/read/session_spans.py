@@ -16,11 +16,16 @@ from typing import Final
 from trackway.schema import GenAI, Trackway
 from trackway_analyzer.dialects.transcript import SCOPE, UNREAD
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.read.any_value import BrokenValueError, bounded
-from trackway_analyzer.read.foreign_values import made_id
+from trackway_analyzer.read.foreign_values import kept, made_id
 from trackway_analyzer.spans import NO_TIME, Attributes, Origin, RawSpan
 
 _FAILED: Final = "tool_error"
+_COLUMNS: Final = {
+    GenAI.TOOL_CALL_ARGUMENTS: "arguments",
+    GenAI.TOOL_CALL_RESULT: "result",
+    GenAI.INPUT_MESSAGES: "input",
+    GenAI.OUTPUT_MESSAGES: "output",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +147,9 @@ class SessionSpans:
         status: str = "UNSET",
         said: str | None = None,
     ) -> str:
-        own = {key: _written(value) for key, value in attributes.items() if value is not None}
+        own: Attributes = {}
+        for key, value in attributes.items():
+            kept(own, key, value, _COLUMNS.get(key))
         number = len(self._spans) + 1
         # Several files may hold one trace, each with agents of its own.
         made = f"{number:016x}" if self._clock else made_id(self._trace_id, parent, number)
@@ -163,11 +170,3 @@ class SessionSpans:
             )
         )
         return span_id
-
-
-def _written(value: JsonValue) -> JsonValue:
-    """Return a value, or None where it is nested deeper than can be written."""
-    try:
-        return bounded(value)
-    except BrokenValueError:
-        return None

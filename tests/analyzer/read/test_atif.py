@@ -414,3 +414,22 @@ def test_what_was_said_is_no_new_message_of_the_next_turn(tmp_path: Path) -> Non
     (document,) = written(ta.load(record.table()), tmp_path)
     words = [(step["source"], step["message"]) for step in document["steps"]]
     assert words == [("user", "Hi"), ("agent", "Hello."), ("user", "Bye"), ("agent", "Bye.")]
+
+
+@pytest.mark.parametrize(("depth", "whole"), [(10, True), (100, True), (240, True), (600, False)])
+def test_a_value_that_is_too_deep_is_named(depth: int, whole: bool, tmp_path: Path) -> None:
+    deep: Any = 1
+    for _ in range(depth):
+        deep = {"a": deep}
+    calls = [{"tool_call_id": "a", "function_name": "f", "arguments": deep}]
+    results = {"results": [{"source_call_id": "a", "content": "x"}]}
+    step = {"source": "agent", "message": "", "tool_calls": calls, "observation": results}
+    path = tmp_path / "deep.json"
+    path.write_text(json.dumps(trajectory(step)))
+    trajectories = ta.load(path)
+    if whole:
+        assert trajectories[0].tool_steps[0].arguments == deep
+    else:
+        reasons = trajectories.quarantined["reason"].to_pylist()
+        gaps = {gap.name for run in trajectories for gap in run.gaps}
+        assert "too_deep" in reasons or "truncated_value" in gaps
