@@ -53,9 +53,9 @@ _NAME_CHARACTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0
 _LONGEST_NAME: Final = 64
 _STRETCH: Final = 4096
 """Characters in which names are looked for before any is looked at."""
-_NAME: Final = 16
+_NAME: Final = 24
 """What it costs to find a name, in characters of plain search."""
-_ASSIGNED: Final = 32
+_ASSIGNED: Final = 40
 """What it costs besides where something is set to it, """
 _HARMLESS: Final = 32
 """and where that is denied nothing."""

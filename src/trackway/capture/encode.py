@@ -7,10 +7,10 @@
    the same text, later ones get ` (2)`, ` (3)`; string keys come first. Sets are sorted.
 3. A container inside itself is `"…[circular]"`; one below `Limits.depth` is
    `"…[truncated: too deep]"`; a value that cannot be read is `"[capture failed]"`.
-4. The budget is `Limits.hash_bytes`: a string costs its characters (a longer one half as many more,
-   or three times, where something may be set to a name in it), and each member of a container
+4. The budget is `Limits.hash_bytes`: a string costs its characters (a longer one twice as many,
+   or four times, where something may be set to a name in it), and each member of a container
    128 (integers), 320 (floats), 384 (strings) or 512, a key 256 and
-   sixteen times its length: about what it takes to look at one.
+   twenty times its length: about what it takes to look at one.
    Members of an object share what is left, so that a huge one does not push out its neighbours;
    lists are cut from the end; a string that does not fit keeps its beginning. Markers name what
    was left out (`limits.py`).
@@ -187,7 +187,7 @@ class _Walk(Leaves):
         for place, (key, member) in enumerate(entries):
             cost = _KEY_COST + _cost_of(id(type(member)), _OTHER_COST)
             if type(key) is str:
-                cost += min(16 * len(key), 8 * _OTHER_COST)
+                cost += min(20 * len(key), 8 * _OTHER_COST)
             if cost > room:
                 del entries[place:]
                 break
@@ -197,6 +197,8 @@ class _Walk(Leaves):
 
     def elements(self, parts: Elements, depth: int) -> Json:
         result: list[Json] = []
+        if parts.unordered:
+            self.room -= _OTHER_COST
         for item in snapshot(parts.items, max(0, self.room) // _CHEAPEST):
             cost = _cost_of(id(type(item)), _OTHER_COST)
             if cost > self.room:

@@ -41,7 +41,7 @@ TAILS_KEPT: Final = 8
 _BASE64: Final = ";base64,"
 _SEARCH_COST: Final = 320
 _MARKER_COST: Final = 512
-_BLOB_COST: Final = 1024
+_BLOB_COST: Final = 2048
 _LONGEST_KEY: Final = 256
 _SEARCHED_BYTES: Final = 4096
 """Nobody guesses more bytes than these from their hash, whatever secret is in them."""
@@ -89,7 +89,7 @@ class Leaves:
             if length > self.room:
                 return self.beginning(text, min(self.window, self.room // _MOST_ESCAPED, self.scan))
             # Looked at, written, hashed; and where something may be set to them, names looked for.
-            length += 2 * length if ":" in text or "=" in text else length // 2
+            length += 3 * length if ":" in text or "=" in text else length
         self.room -= length
         text = encodable(text)
         exempt = self.exempt
@@ -115,7 +115,7 @@ class Leaves:
         suspects = redactor.suspects(text, self.look)
         if not suspects:
             return text
-        self.room -= len(text) + 2 * _SEARCH_COST
+        self.room -= 2 * (len(text) + _SEARCH_COST)
         if len(text) + _SEARCH_COST > self.scan:
             return self.beginning(text, min(self.window, self.scan))
         clean, whole = self.searched(text, suspects)

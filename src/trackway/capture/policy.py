@@ -99,6 +99,8 @@ class Capture:
 
     def _may_be_clean(self, value: object) -> bool:
         """Whether it is worth it to write the whole value before it is searched for secrets."""
+        if type(value) is str and len(value) > self._work:
+            return False
         if self.redactor is not None and type(value) is str and len(value) > SEARCHED:
             assigns = ":" in value or "=" in value
             return not assigns and is_plain(value, self._work, self._depth, self._keys)
