@@ -51,6 +51,7 @@ def parquet_tables(
         foreign = table_format(file.schema_arrow.names, forced)
         if foreign is not None:
             for batch in file.iter_batches(batch_size=FOREIGN_ROWS):
+                batch.validate(full=True)
                 spans = foreign.spans(pa.Table.from_batches([batch]), quarantine)
                 yield converted(spans, reader)
             return
@@ -58,6 +59,7 @@ def parquet_tables(
         names = [name for name in file.schema_arrow.names if name in SPAN_SCHEMA.names]
         service = (file.schema_arrow.metadata or {}).get(_SERVICE)
         for batch in file.iter_batches(batch_size=ROWS, columns=names):
+            batch.validate(full=True)  # a damaged file may hold what is no UTF-8
             table = pa.Table.from_batches([batch])
             if service is not None and "service" not in names:
                 named = pa.repeat(pa.scalar(service.decode(), pa.string()), len(table))
