@@ -9,10 +9,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import orjson
 import pyarrow as pa
 
@@ -85,19 +88,58 @@ class Finding:
 def findings_table(rule: int, results: Iterable[Result]) -> pa.Table:
     """Encode one rule's results; results that hold are left out."""
     rows = [result for result in results if result.state is not State.HOLDS]
-    states = pa.array([row.state.value for row in rows], pa.string())
-    columns = [
-        pa.array([row.run for row in rows], pa.int32()),
-        pa.array([rule] * len(rows), pa.int32()),
-        pa.DictionaryArray.from_arrays(
-            pa.array([_STATES.index(s) for s in states.to_pylist()], pa.int8()), pa.array(_STATES)
-        ),
+    return findings_of(
+        rule,
+        np.array([row.run for row in rows], np.int32),
+        np.array([_STATES.index(row.state.value) for row in rows], np.int8),
         pa.array([row.position for row in rows], pa.int32()),
-        pa.array(
-            [orjson.dumps(row.detail).decode() if row.detail else None for row in rows], pa.string()
-        ),
+        pa.array([detail_text(row.detail) for row in rows], pa.string()),
+    )
+
+
+def violations_table(
+    rule: int, runs: npt.NDArray[np.int64], positions: pa.Array, details: pa.Array
+) -> pa.Table:
+    """Encode violations of one rule, a row a run."""
+    state = _STATES.index(State.VIOLATED.value)
+    return findings_of(rule, runs, np.full(len(runs), state, np.int8), positions, details)
+
+
+def findings_of(
+    rule: int,
+    runs: npt.NDArray[Any],
+    states: npt.NDArray[np.int8],
+    positions: pa.Array,
+    details: pa.Array,
+) -> pa.Table:
+    """Put columns of one rule's findings together; `states` by their place in the dictionary."""
+    columns = [
+        pa.array(runs, pa.int32()),
+        pa.array(np.full(len(runs), rule, np.int32)),
+        pa.DictionaryArray.from_arrays(pa.array(states), pa.array(_STATES)),
+        positions.cast(pa.int32()),
+        details,
     ]
     return pa.Table.from_arrays(columns, schema=FINDING_SCHEMA)
 
 
+def detail_text(detail: Mapping[str, JsonValue]) -> str | None:
+    """Encode the detail of a result; nothing to say is null."""
+    return orjson.dumps(detail).decode() if detail else None
+
+
+def results_of(table: pa.Table) -> list[Result]:
+    """Decode findings of one rule."""
+    return [
+        Result(
+            row["run"],
+            State(row["state"]),
+            row["position"],
+            orjson.loads(row["detail"]) if row["detail"] else {},
+        )
+        for row in table.to_pylist()
+    ]
+
+
 _STATES = [state.value for state in State]
+"""Dictionary of the column `state`."""

@@ -23,7 +23,7 @@ import pyarrow as pa
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.rules.evidence import Evidence
-from trackway_analyzer.rules.finding import FINDING_SCHEMA, Finding, Result, State, findings_table
+from trackway_analyzer.rules.finding import FINDING_SCHEMA, Finding, Result, State
 from trackway_analyzer.rules.located import PolicyError
 from trackway_analyzer.rules.looked_at import everywhere, successes
 from trackway_analyzer.rules.policy_file import read_policy
@@ -90,9 +90,7 @@ class Policy:
                 "load(source).check(policy), one with rule.assert_holds(trajectory)"
             )
         evidence = Evidence.of(batch, self.tools)
-        tables = [
-            findings_table(index, rule.check(evidence)) for index, rule in enumerate(self.rules)
-        ]
+        tables = [rule.found(index, evidence) for index, rule in enumerate(self.rules)]
         found = pa.concat_tables(tables) if tables else FINDING_SCHEMA.empty_table()
         return found.unify_dictionaries().sort_by([("run", "ascending"), ("rule", "ascending")])
 

@@ -14,12 +14,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import pyarrow as pa
+
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.model import JsonValue, Trajectory
 from trackway_analyzer.records import Records, as_trajectory
 from trackway_analyzer.rules.evidence import Evidence
-from trackway_analyzer.rules.finding import Finding, Layer, Result, Severity, State
+from trackway_analyzer.rules.finding import (
+    Finding,
+    Layer,
+    Result,
+    Severity,
+    State,
+    findings_table,
+)
 from trackway_analyzer.rules.tools import Tools, merged_tools
 
 
@@ -106,6 +115,10 @@ class Rule(ABC):
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
         """Return one result for each run that does not hold."""
 
+    def found(self, number: int, evidence: Evidence) -> pa.Table:
+        """Return the same as rows of `finding.FINDING_SCHEMA`, under this number."""
+        return findings_table(number, self.check(evidence))
+
     @abstractmethod
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
@@ -187,7 +200,9 @@ class ToolRule(Rule):
         doubtful = (
             run
             for run in runs
-            if not cleared or run in evidence.gaps or not cleared.issuperset(rows.get(run, (-1,)))
+            if not cleared
+            or run in evidence.blurred
+            or not cleared.issuperset(rows.get(run, (-1,)))
         )
         found = (self.judge(evidence, run, rows.get(run, [])) for run in doubtful)
         return [result for result in found if result is not None]

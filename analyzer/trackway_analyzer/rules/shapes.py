@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from itertools import islice
+from functools import cached_property, partial
+from itertools import pairwise
 from math import inf
 from typing import Final
 
@@ -14,6 +14,7 @@ import numpy as np
 from trackway_analyzer.batch import Ints
 from trackway_analyzer.model import Gap
 from trackway_analyzer.rules.calls import Call, Possible
+from trackway_analyzer.rules.columns import Flags
 from trackway_analyzer.rules.evidence import UNKNOWN, UNKNOWN_KIND, Evidence
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, region
 
@@ -29,6 +30,17 @@ class Shapes:
     known: tuple[tuple[Call, ...], ...]
     unsure: frozenset[int]
     """Runs that have a gap which may matter to a shape rule."""
+    rows: Ints
+    """Rows of all calls, run after run."""
+    firsts: Ints
+    """Of each run, the place in `rows` of its first call."""
+
+    @cached_property
+    def sure(self) -> Flags:
+        """Which runs have no such gap."""
+        flags = np.ones(len(self.of_run), dtype=bool)
+        flags[list(self.unsure)] = False
+        return flags
 
     def possible(self, evidence: Evidence, run: int) -> Possible:
         """A run that is unsure, with its gaps."""
@@ -85,14 +97,14 @@ def _shapes(evidence: Evidence) -> Shapes:
     of_run = np.empty(len(evidence), dtype=np.int64)
     ids: dict[bytes, int] = {}
     known: list[tuple[Call, ...]] = []
-    cuts = np.searchsorted(rows, evidence.batch.offsets).tolist()
-    for run, (first, last) in enumerate(zip(cuts, islice(cuts, 1, None), strict=False)):
+    cuts = np.searchsorted(rows, evidence.batch.offsets)
+    for run, (first, last) in enumerate(pairwise(cuts.tolist())):
         key = matrix[first:last].tobytes()
         shape = ids.setdefault(key, len(known))
         if shape == len(known):
             known.append(tuple(_calls(evidence, rows[first:last].tolist(), matrix[first:last])))
         of_run[run] = shape
-    return Shapes(of_run, tuple(known), frozenset(_unsure(evidence, rows)))
+    return Shapes(of_run, tuple(known), frozenset(_unsure(evidence, rows)), rows, cuts[:-1])
 
 
 def _matrix(evidence: Evidence, rows: Ints) -> Ints:
@@ -128,6 +140,6 @@ def _calls(evidence: Evidence, rows: list[int], matrix: Ints) -> Iterator[Call]:
 
 
 def _unsure(evidence: Evidence, rows: Ints) -> Iterator[int]:
-    yield from evidence.gaps
+    yield from evidence.blurred
     for row in rows[evidence.success_codes[rows] == UNKNOWN].tolist():
         yield evidence.run[row]

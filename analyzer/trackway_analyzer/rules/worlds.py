@@ -18,12 +18,22 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Final
 
-from trackway_analyzer.batch import RunBatch
+import numpy as np
+import pyarrow as pa
+
+from trackway_analyzer.batch import Ints, RunBatch
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.calls import Calls, Possible
 from trackway_analyzer.rules.evidence import UNKNOWN_KIND, Evidence
-from trackway_analyzer.rules.finding import Result, State
+from trackway_analyzer.rules.finding import (
+    Result,
+    State,
+    detail_text,
+    findings_table,
+    results_of,
+    violations_table,
+)
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.looked_at import SHAPE
 from trackway_analyzer.rules.place import Place
@@ -40,6 +50,11 @@ class Broken:
 
     index: int | None
     what: str = ""
+
+    @property
+    def detail(self) -> dict[str, JsonValue]:
+        """What a result keeps of it."""
+        return {"what": self.what} if self.what else {}
 
 
 @dataclass(frozen=True)
@@ -83,21 +98,25 @@ class ShapeRule(Rule):
 
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
         """Return one result for each run that does not hold."""
-        evidence = self.evidence(batch)
-        shapes = shapes_of(evidence)
-        verdicts = [self._plain(shape) for shape in shapes.known]
-        results = []
-        for run, shape in enumerate(shapes.of_run.tolist()):
-            verdict = (
-                verdicts[shape] if run not in shapes.unsure else self._unsure(evidence, run, shapes)
-            )
-            if verdict is not None:
-                results.append(self._result(evidence, run, *verdict))
-        return results
+        results = results_of(self.found(0, self.evidence(batch)))
+        return sorted(results, key=lambda result: result.run)
 
-    def _plain(self, calls: Calls) -> tuple[Broken, str | None] | None:
-        found = self.broken(calls)
-        return None if found is None else (found, None)
+    def found(self, number: int, evidence: Evidence) -> pa.Table:
+        """Judge each distinct sequence once, and each run with gaps by itself."""
+        shapes = shapes_of(evidence)
+        verdicts = [self.broken(calls) for calls in shapes.known]
+        broken = np.array([verdict is not None for verdict in verdicts], dtype=bool)
+        runs = np.flatnonzero(broken[shapes.of_run] & shapes.sure)
+        shape = shapes.of_run[runs]
+        known = violations_table(
+            number,
+            runs,
+            _positions(evidence, shapes, runs, _indices(verdicts, shapes.known)[shape]),
+            pa.array([_detail(verdict) for verdict in verdicts], pa.string()).take(pa.array(shape)),
+        )
+        unsure = ((run, self._unsure(evidence, run, shapes)) for run in sorted(shapes.unsure))
+        others = [self._result(evidence, run, *said) for run, said in unsure if said is not None]
+        return pa.concat_tables([known, findings_table(number, others)]) if others else known
 
     def _unsure(
         self, evidence: Evidence, run: int, shapes: Shapes
@@ -121,13 +140,12 @@ class ShapeRule(Rule):
         return None if seen is None else (seen, None)
 
     def _result(self, evidence: Evidence, run: int, broken: Broken, gap: str | None) -> Result:
+        if gap is not None:
+            return Result(run, State.INSUFFICIENT, None, {"gap": gap})
         rows = evidence.calls(run)
         known = broken.index is not None and broken.index < len(rows)
         position = evidence.position(rows[broken.index or 0]) if known else None
-        detail: dict[str, JsonValue] = {"what": broken.what} if broken.what else {}
-        if gap is not None:
-            return Result(run, State.INSUFFICIENT, None, {"gap": gap})
-        return Result(run, State.VIOLATED, position, detail)
+        return Result(run, State.VIOLATED, position, broken.detail)
 
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
@@ -143,3 +161,27 @@ class ShapeRule(Rule):
         if result.position is not None:
             row = int(evidence.batch.offsets[result.run]) + result.position
         return self.sentence(Place(evidence, result.run, row, result.detail.get("what", "")))
+
+
+def _indices(verdicts: list[Broken | None], known: tuple[Calls, ...]) -> Ints:
+    """Of each sequence, the call that breaks the rule; -1: none of those that were made."""
+    indices = (None if verdict is None else verdict.index for verdict in verdicts)
+    return np.array(
+        [
+            -1 if index is None or index >= len(calls) else index
+            for index, calls in zip(indices, known, strict=True)
+        ],
+        dtype=np.int64,
+    )
+
+
+def _detail(verdict: Broken | None) -> str | None:
+    return None if verdict is None else detail_text(verdict.detail)
+
+
+def _positions(evidence: Evidence, shapes: Shapes, runs: Ints, index: Ints) -> pa.Array:
+    """Positions in their runs of these calls; null where the index is -1."""
+    named = index >= 0
+    rows = np.zeros(len(runs), dtype=np.int64)
+    rows[named] = shapes.rows[shapes.firsts[runs[named]] + index[named]]
+    return pa.array(rows - evidence.batch.offsets[runs], mask=~named)
