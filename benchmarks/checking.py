@@ -20,6 +20,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,8 +96,8 @@ def yardstick(folder: Path) -> Speed:
 
 def _apart(work: Callable[[str], tuple[int, float, float, dict[str, int]]], place: str) -> Speed:
     context = multiprocessing.get_context("spawn")
-    with context.Pool(1) as pool:
-        (runs, wall, cpu, found), memory = pool.apply(_measured, (work, place))
+    with ProcessPoolExecutor(1, context) as pool:
+        (runs, wall, cpu, found), memory = pool.submit(_measured, work, place).result()
     return Speed(runs, wall, cpu, memory, found)
 
 
