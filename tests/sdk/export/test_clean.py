@@ -238,3 +238,29 @@ def test_a_span_is_cut_to_its_limit_from_its_largest_values(scope: str) -> None:
 def test_dropped_counts_survive_a_change() -> None:
     span = span_of({f"key.{n}": SECRET for n in range(200)})
     assert span.dropped_attributes == Cleaner().clean(span).dropped_attributes == 72
+
+
+def test_a_mixed_batch_is_searched_where_we_have_not_cleaned(tmp_path: Path) -> None:
+    ours, theirs = "trackway", FOREIGN
+    exporter = ParquetSpanExporter(tmp_path)
+    exporter.export(
+        [
+            span_of({"gen_ai.tool.call.result": f"ours {SECRET}"}, scope=ours, name="cleaned"),
+            span_of({"gen_ai.tool.call.result": f"theirs {SECRET}"}, scope=theirs, name="foreign"),
+            span_of({"app.note": f"added {SECRET}"}, scope=ours, name="added to"),
+            span_of({"app.note": "nothing"}, scope=theirs, name="harmless"),
+        ]
+    )
+    exporter.shutdown()
+    (path,) = tmp_path.rglob("*.parquet")
+    rows = {row["name"]: row for row in pq.ParquetFile(path).read().to_pylist()}
+    # Our own capture has cleaned what stands under our own keys: it is not searched again.
+    assert rows["cleaned"]["result"] == f"ours {SECRET}"
+    assert rows["foreign"]["result"] == "theirs [redacted:api_key]"
+    assert rows["added to"]["attributes"].count("[redacted:api_key]") == 1
+    assert {name: row["redacted"] for name, row in rows.items()} == {
+        "cleaned": None,
+        "foreign": ["gen_ai.tool.call.result"],
+        "added to": ["app.note"],
+        "harmless": None,
+    }

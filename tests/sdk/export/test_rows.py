@@ -15,6 +15,7 @@ from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode,
 from sdk.export.sdk_values import TAKES_MAPPINGS
 from span_rows import attributes_of
 from trackway import schema
+from trackway.export.parquet.table import batch_of
 from trackway.export.rows import rows_of
 
 
@@ -81,6 +82,26 @@ def test_a_row_gives_back_every_attribute_with_its_type(
 ) -> None:
     span = span_of(attributes, scope=scope)
     assert exactly(attributes_of(row_of(span))) == exactly(dict(span.attributes or {}))
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.dictionaries(keys, values | st.sampled_from(["chat", "execute_tool"]), max_size=6),
+            st.sampled_from([schema.SCOPE_NAME, "openinference"]),
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_spans_of_one_batch_keep_their_attributes_apart(
+    spans: list[tuple[dict[str, Any], str]],
+) -> None:
+    ended = [span_of(attributes, scope=scope) for attributes, scope in spans]
+    batch, _ = batch_of(ended)
+    assert [exactly(attributes_of(row)) for row in batch.to_pylist()] == [
+        exactly(dict(span.attributes or {})) for span in ended
+    ]
 
 
 def test_an_attribute_goes_to_its_column_and_is_not_repeated() -> None:
