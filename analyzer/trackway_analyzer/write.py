@@ -9,11 +9,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
+from typing import Final
 from uuid import uuid4
 
 import pyarrow as pa
@@ -43,7 +44,13 @@ def write_spans(tables: Iterable[pa.Table], path: str | PathLike[str]) -> int:
 def _write(tables: Iterable[pa.Table], path: Path) -> int:
     spans, runs = 0, set[str]()
     with path.open("xb") as file:
-        with pq.ParquetWriter(file, SPAN_SCHEMA, compression="zstd") as writer:
+        with pq.ParquetWriter(
+            file,
+            SPAN_SCHEMA,
+            compression="zstd",
+            use_dictionary=_SHORT,
+            write_statistics=_SHORT,
+        ) as writer:
             for table in tables:
                 keys = pc.coalesce(table.column("run_id"), table.column("trace_id"))
                 runs.update(pc.unique(keys).to_pylist())
@@ -60,6 +67,29 @@ def _write(tables: Iterable[pa.Table], path: Path) -> int:
         file.flush()
         os.fsync(file.fileno())
     return spans
+
+
+_LONG: Final = frozenset(["attributes", "arguments", "result", "input", "output"])
+
+
+def _leaves(name: str, kind: pa.DataType) -> Iterator[str]:
+    """Return the columns of Parquet that hold a field."""
+    if pa.types.is_list(kind):
+        yield from _leaves(f"{name}.list.element", kind.value_type)
+    elif pa.types.is_struct(kind):
+        for field in kind.fields:
+            yield from _leaves(f"{name}.{field.name}", field.type)
+    else:
+        yield name
+
+
+_SHORT: Final = [
+    leaf
+    for field in SPAN_SCHEMA
+    if field.name not in _LONG
+    for leaf in _leaves(field.name, field.type)
+]
+"""Long texts are seldom equal and never compared: no dictionary, no smallest and largest."""
 
 
 def _sorted(table: pa.Table, keys: pa.ChunkedArray) -> pa.Table:
