@@ -1,6 +1,6 @@
-"""One trace of very many spans is one run, however deep or broad it is, or whatever cycles it holds.
+"""One trace of very many spans is one run, however deep or broad it is, or whatever cycles it has.
 
-For a million: `TRACKWAY_LARGE_TRACE=1000000 pytest tests/analyzer/reconstruct/test_large_traces.py`.
+With the environment variable `TRACKWAY_LARGE_TRACE=1000000` these are a million spans.
 """
 
 from __future__ import annotations
