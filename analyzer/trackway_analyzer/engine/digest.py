@@ -36,6 +36,7 @@ FIRST: Final = 16
 
 _EXACT: Final = (
     "operation",
+    "scope",
     "tool",
     "tool_alias",
     "tool_kind",
