@@ -132,18 +132,6 @@ def kept(attributes: Attributes, key: str, value: Any, column: str | None = None
             attributes[Trackway.TRUNCATED] = [*named, column or key]
 
 
-def flattened(attributes: Attributes, prefix: str, value: Any, depth: int = 0) -> None:
-    """Set attributes for the members of nested objects: `{"llm": {"system": ...}}`."""
-    if not isinstance(value, dict) or not value or depth > _MAX_FLAT:
-        kept(attributes, prefix, value)
-        return
-    for name, inner in value.items():
-        flattened(attributes, f"{prefix}.{name}" if prefix else str(name), inner, depth + 1)
-
-
-_MAX_FLAT: Final = 12
-
-
 def plain_rows(table: pa.Table) -> list[dict[str, Any]]:
     """Return rows as objects: times in ns, for Python's end at microseconds, bytes as text."""
     columns = {}
