@@ -264,3 +264,19 @@ def test_a_mixed_batch_is_searched_where_we_have_not_cleaned(tmp_path: Path) -> 
         "added to": ["app.note"],
         "harmless": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("event", "found"),
+    [
+        ("trackway.decision", SECRET),  # cleaned when it was captured
+        ("exception", "[redacted:api_key]"),
+    ],
+)
+def test_events_of_our_own_are_not_searched_again(tmp_path: Path, event: str, found: str) -> None:
+    span = TracerProvider(shutdown_on_exit=False).get_tracer("trackway").start_span("step")
+    span.add_event(event, {"note": SECRET})
+    span.end()
+    assert isinstance(span, ReadableSpan)
+    row = row_of(span, Cleaner(), tmp_path)
+    assert json.loads(row["events"][0]["attributes"]) == {"note": found}

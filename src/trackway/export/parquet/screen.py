@@ -8,7 +8,8 @@
    when it has nested attributes. All of them are looked at when one of their keys is denied, or
    names content that is off, when the resource holds a secret, and when the redactor has patterns
    or hooks of the user: then there is no screen.
-3. Any row is looked at when it has events or links, or is longer than a span may be.
+3. Any row is looked at when it is longer than a span may be, or has events or links that our own
+   capture has not cleaned.
 4. What is looked at goes through `Cleaner.clean`, which decides.
 """
 
@@ -22,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from opentelemetry.sdk.trace import ReadableSpan
 
+from trackway.capture import Limits
 from trackway.export.clean import Cleaner, is_own_key
 from trackway.export.content import is_content
 from trackway.export.parquet.table import batch_of
@@ -61,7 +63,8 @@ class Screen:
         """Return the rows that have to be looked at."""
         limits = self._cleaner.limits
         lengths = _lengths(list(texts.values()))
-        suspects = {*_with_parts(batch), *_where(pc.greater(lengths, limits.span_bytes))}
+        suspects = {*_where(pc.greater(lengths, limits.span_bytes))}
+        suspects |= {row for row in _with_parts(batch) if not _has_clean_parts(row, rows, limits)}
         foreign = [row for row, ours in enumerate(rows.own) if not ours]
         opened = [] if all(map(is_own_key, rows.own_keys)) else _others(foreign, len(spans))
         unclean = {*foreign, *opened}
@@ -122,6 +125,18 @@ def _with_parts(batch: pa.RecordBatch) -> list[int]:
     present = frozenset(batch.schema.names)
     columns = [batch[name] for name in ("events", "links") if name in present]
     return [row for column in columns for row in _where(pc.is_valid(column))]
+
+
+def _has_clean_parts(row: int, rows: Rows, limits: Limits) -> bool:
+    """Tell whether all that hangs on a span is what our own capture has cleaned, and little."""
+    columns = (rows.columns.get(name) for name in ("events", "links"))
+    events, links = ((column and column[row]) or () for column in columns)
+    return (
+        rows.own[row]
+        and not links
+        and all(is_own_key(event["name"]) for event in events)
+        and sum(len(event["attributes"]) for event in events) <= limits.value_bytes
+    )
 
 
 def _others(some: Sequence[int], count: int) -> list[int]:
