@@ -92,12 +92,15 @@ Reader = Callable[[JsonValue, str], Iterator[ReadMessage]]
 _HEAD: Final = 256
 _MOST: Final = 32 * 1024 * 1024
 _OF_A_HEAD: Final = 32
+_TAIL: Final = 64
 _LONGEST: Final = 1_000_000
 
 
 class _Known(NamedTuple):
     start: bytes
     """The literal without the end of the list and the quote."""
+    tail: bytes
+    """The end of `start`: dialogues of one agent begin alike, and seldom agree here."""
     dialogue: Dialogue
 
 
@@ -114,9 +117,9 @@ def dialogue_of(literal: bytes, role: str, read: Reader) -> Dialogue | None:
     key = (role, literal[:_HEAD])
     earlier = _DIALOGUES.get(key) or deque(maxlen=_OF_A_HEAD)
     found = None
-    for start, dialogue in reversed(earlier):
-        if literal.startswith(start):
-            end = len(start)
+    for start, tail, dialogue in reversed(earlier):
+        end = len(start)
+        if literal.startswith(tail, end - len(tail)) and literal.startswith(start):
             if len(literal) == end + len(_END):
                 return dialogue
             if literal[end : end + 1] == b",":
@@ -127,7 +130,8 @@ def dialogue_of(literal: bytes, role: str, read: Reader) -> Dialogue | None:
     if found is None:
         found = _begun(literal, role, read)
     if found is not None and len(literal) <= _LONGEST:
-        earlier.append(_Known(literal[: -len(_END)], found))
+        start = literal[: -len(_END)]
+        earlier.append(_Known(start, start[-_TAIL:], found))
         _DIALOGUES.keep(key, earlier, 2 * len(literal) * len(earlier))
     return found
 
