@@ -4,13 +4,15 @@
    characters of that are dropped: half a secret there would not be recognised.
 2. Strings that a quick look clears, up to 128 K characters each, are taken whole; of others twice
    what may be recorded is searched in all, each string counting 320 besides, and each place that
-   may be a secret 96. Where that is spent, a string ends. What is looked at closely by quick looks
-   is bounded too (`screen.py`); beyond that nothing is cleared.
-3. Integers beyond 64 bits become strings of digits; NaN and infinities `"NaN"`, `"Infinity"`,
-   `"-Infinity"`; a number that may be a card's is redacted as its text would be.
-4. Bytes become type, length and SHA-256; no hash where they are at most 4,096 and hold a secret. In
-   a base64 `data:` URL of more than 1,024 characters length and SHA-256 of the URL stand in place
-   of the content. Beyond the budget for hashes it is `sha256_ends`, of both ends of 4,096 bytes.
+   may be a secret 128. Where that is spent, a string ends. What quick looks look at closely is
+   bounded too (`screen.py`); beyond that nothing is cleared.
+3. Integers beyond 64 bits become strings of digits, those beyond 4,096 bits their size; NaN and
+   infinities `"NaN"`, `"Infinity"`, `"-Infinity"`; a number that may be a card's is redacted as its
+   text would be.
+4. Bytes become type, length and SHA-256; no hash where they are at most 4,096 and hold a secret, or
+   could not be searched for one. In a base64 `data:` URL of more than 1,024 characters length and
+   SHA-256 of the URL stand in place of the content. Beyond the budget for hashes it is
+   `sha256_ends`, of both ends of 4,096 bytes.
 """
 
 from __future__ import annotations
