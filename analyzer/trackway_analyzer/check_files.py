@@ -28,7 +28,7 @@ from trackway_analyzer.engine.store import Store, store_of
 from trackway_analyzer.engine.twins import digested
 from trackway_analyzer.reconstruct import reconstruct
 from trackway_analyzer.rules.evidence import Evidence
-from trackway_analyzer.rules.finding import FINDING_SCHEMA, findings_table
+from trackway_analyzer.rules.finding import FINDING_SCHEMA
 from trackway_analyzer.rules.policy import Policy
 
 Words = npt.NDArray[np.uint64]
@@ -271,23 +271,18 @@ class _Groups:
         table = batch.runs.set_column(place, batch.runs.schema.field("duration_s"), seconds)
         evidence = Evidence.of(RunBatch.of(table, steps), policy.tools)
         for number in rules.tolist():
-            found = findings_table(number, policy.rules[number].check(evidence))
+            found = policy.rules[number].found(number, evidence)
             run = over[found.column("run").to_numpy()].astype(np.int32)
             yield found.set_column(0, FINDING_SCHEMA.field("run"), pa.array(run))
 
 
-def runs_with(store: Store, keys: Words) -> RunBatch:
-    """The runs with these keys, whole, in this order."""
+def runs_with(store: Store, keys: Words, *, plain: bool = False) -> RunBatch:
+    """The runs with these keys, whole, in this order; `plain`: they stand for themselves."""
     if not len(keys):
         return RunBatch.empty()
+    if len(keys) <= _FEW:
+        return _in_order(store, [reconstruct(store.few(keys, plain=plain))], keys)
     return _in_order(store, [reconstruct(spans) for spans in store.whole(keys)], keys)
-
-
-def _plain_runs(store: Store, keys: Words) -> list[RunBatch]:
-    """Plain runs: a few are looked for by their ids, many are read whole."""
-    if 0 < len(keys) <= _FEW:
-        return [reconstruct(store.plain(keys))]
-    return [reconstruct(spans) for spans in store.whole(keys)] if len(keys) else []
 
 
 def _in_order(store: Store, batches: Sequence[RunBatch], keys: Words) -> RunBatch:
@@ -299,7 +294,7 @@ def _in_order(store: Store, batches: Sequence[RunBatch], keys: Words) -> RunBatc
 
 def _judged_groups(store: Store, policy: Policy, runs: _Runs) -> _Groups:
     """Judge one run of each group. A group whose steps stand in another order is no group."""
-    batch = _in_order(store, _plain_runs(store, runs.stand_in), runs.stand_in)
+    batch = runs_with(store, runs.stand_in, plain=True)
     start = batch.steps.column("start").cast(pa.int64()).to_numpy()
     run = batch.steps.column("run").to_numpy()
     falls = (np.diff(start) < 0) & (np.diff(run) == 0)

@@ -72,12 +72,22 @@ class Store:
             table = pa.Table.from_batches([batch]).drop_columns([_KEY])
             yield span_table(table, self._reader)
 
-    def plain(self, keys: npt.NDArray[np.uint64]) -> pa.Table:
-        """Spans of the runs with these keys, which stand for themselves."""
+    def few(self, keys: npt.NDArray[np.uint64], *, plain: bool) -> pa.Table:
+        """Spans of the runs with these keys, looked for by their ids: for a few thousand runs.
+
+        Unless the runs are plain, also what else is in their traces.
+        """
         ids = ", ".join(map(_quoted, self.ids(keys).column("run_id").to_pylist()))
+        wanted = f"run_id IN ({ids})"
+        if not plain:
+            found = self._connection.sql(
+                f"SELECT DISTINCT trace_id FROM {self._source} WHERE {wanted}"
+            )
+            traces = ", ".join(_quoted(trace) for (trace,) in found.fetchall())
+            wanted += f" OR trace_id IN ({traces})"
         names = ", ".join(f'"{name}"' for name in SPAN_SCHEMA.names if self._has(name))
-        found = self._connection.sql(f"SELECT {names} FROM {self._source} WHERE run_id IN ({ids})")
-        return span_table(found.to_arrow_table(), self._reader)
+        rows = self._connection.sql(f"SELECT {names} FROM {self._source} WHERE {wanted}")
+        return span_table(rows.to_arrow_table(), self._reader)
 
     def key_of(self, run_ids: pa.Array) -> npt.NDArray[np.uint64]:
         """The keys of run ids."""
