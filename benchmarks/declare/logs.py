@@ -14,6 +14,8 @@ from trackway_analyzer.tables import RUN_SCHEMA, STEP_SCHEMA, table_of
 
 Trace = tuple[str, ...]
 
+USUAL: Trace = tuple("abcdeabc")
+
 
 def random_traces(count: int, seed: int = 0) -> list[Trace]:
     """Return traces of 1 to 10 activities, all as likely."""
@@ -24,10 +26,9 @@ def random_traces(count: int, seed: int = 0) -> list[Trace]:
 def usual_traces(count: int, seed: int = 0) -> list[Trace]:
     """Return traces as agents leave them: one usual way of eight steps, one in ten changed."""
     chance = random.Random(seed)
-    usual = tuple("abcdeabc")
     traces = []
     for _ in range(count):
-        trace = list(usual)
+        trace = list(USUAL)
         if chance.random() < 0.1:
             place = chance.randrange(len(trace))
             trace[place : place + chance.randrange(2)] = chance.choices(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import permutations
 from typing import Any, Final
 
@@ -22,6 +22,8 @@ from trackway_analyzer.rules import (
 )
 
 ALPHABET: Final = ("a", "b", "c", "d", "e")
+About = tuple[str, Any]
+"""A constraint: template, and the activity or pair that it is about."""
 Rules = tuple[Rule, ...]
 """All of them have to hold."""
 
@@ -71,18 +73,23 @@ TWO: Final[dict[str, Callable[[str, str], Rules]]] = {
 }
 
 
-def model() -> dict[str, dict[Any, dict[str, int]]]:
-    """All templates over all activities, as pm4py takes them."""
-    none: dict[str, int] = {}
-    return {name: dict.fromkeys(ALPHABET, none) for name in ONE} | {
-        name: dict.fromkeys(permutations(ALPHABET, 2), none) for name in TWO
-    }
+def everything() -> list[About]:
+    """All templates over all activities."""
+    pairs = permutations(ALPHABET, 2)
+    return [(name, a) for name in ONE for a in ALPHABET] + [
+        (name, pair) for pair in pairs for name in TWO
+    ]
 
 
-def rules() -> dict[tuple[str, Any], Rules]:
-    """The same as rules, by template and activities."""
-    return {(name, a): make(a) for name, make in ONE.items() for a in ALPHABET} | {
-        (name, pair): both(*pair)
-        for name, both in TWO.items()
-        for pair in permutations(ALPHABET, 2)
-    }
+def rules_of(about: About) -> Rules:
+    """The rules that one constraint is."""
+    name, activities = about
+    return ONE[name](activities) if name in ONE else TWO[name](*activities)
+
+
+def model_of(constraints: Iterable[About]) -> dict[str, dict[Any, dict[str, int]]]:
+    """Constraints as pm4py takes them."""
+    model: dict[str, dict[Any, dict[str, int]]] = {}
+    for name, activities in constraints:
+        model.setdefault(name, {})[activities] = {}
+    return model

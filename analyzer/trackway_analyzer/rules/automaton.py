@@ -49,6 +49,10 @@ class Automaton:
     moves: dict[int, list[tuple[str | None, int]]]
     free: dict[int, list[int]]
     names: frozenset[str]
+    reached: dict[tuple[States, tuple[str | None, ...]], States] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    """Steps that were worked out before."""
 
     def close(self, states: Iterable[int]) -> States:
         """Add all states that are reached without a name."""
@@ -73,8 +77,14 @@ class Automaton:
 
     def advance_unordered(self, states: States, names: Sequence[str | None]) -> States:
         """States after these names in any order."""
+        wanted = tuple(sorted(names, key=str))
+        key = states, wanted
+        if key not in self.reached:
+            self.reached[key] = self._advanced(states, wanted)
+        return self.reached[key]
+
+    def _advanced(self, states: States, wanted: tuple[str | None, ...]) -> States:
         layer: dict[tuple[str | None, ...], States] = {(): states}
-        wanted = sorted(names, key=str)
         for _ in wanted:
             following: dict[tuple[str | None, ...], set[int]] = {}
             for taken, reached in layer.items():

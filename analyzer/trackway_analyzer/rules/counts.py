@@ -14,6 +14,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
+from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
@@ -77,6 +80,19 @@ class Count(ToolRule):
     def needs_a_call(self) -> bool:
         """Too few may be none."""
         return self._low > 0 and self.per is None
+
+    def check(self, batch: RunBatch | Evidence) -> list[Result]:
+        """Return one result for each run that does not hold."""
+        if self.effects or self.per is not None:
+            return super().check(batch)
+        evidence = self.evidence(batch)
+        rows = evidence.rows(self.tool)
+        counts = np.zeros(len(evidence))
+        counts[list(rows)] = list(map(len, rows.values()))
+        outside = np.flatnonzero((counts < self._low) | (counts > self._high)).tolist()
+        runs = sorted({*outside, *evidence.gaps, *evidence.blurred})
+        found = (self.judge(evidence, run, rows.get(run, [])) for run in runs)
+        return [result for result in found if result is not None]
 
     def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
         """Judge the number of calls in one run."""

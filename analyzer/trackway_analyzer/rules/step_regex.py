@@ -57,14 +57,16 @@ class StepRegex(ShapeRule):
         states = self.automaton.start
         index = 0
         while index < len(calls):
-            turn = [i for i in range(index, len(calls)) if calls[i].group == calls[index].group]
+            group, size = calls[index].group, len(calls)
+            end = next((i for i in range(index, size) if calls[i].group != group), size)
+            turn = range(index, end)
             word = [calls[i].tool for i in turn if self._counts(calls[i])]
             reached = self.automaton.advance_unordered(states, word)
             if not reached:
                 first = next(i for i in turn if self._counts(calls[i]))
                 return Broken(first, self._wanted(states))
             states = reached
-            index = turn[-1] + 1
+            index = end
         return None if self.automaton.accepts(states) else Broken(None, self._wanted(states))
 
     def _counts(self, call: Call) -> bool:
