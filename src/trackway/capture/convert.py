@@ -5,12 +5,12 @@
    text is known).
 2. Known: subclasses of the built-in types (read through the built-in type itself); enums (their
    value); dates and times (ISO 8601) and durations (seconds); Decimal (a number where a float has
-   the same digits, else its text; a very long one, and a Fraction, its size); UUID, complex, paths, IP addresses, patterns (their
-   text); exceptions (type and args); deque, range, sets, mapping proxies, UserDict and kin; named
-   tuples (fields); dataclasses and attrs (fields without `repr=False`); pydantic models (fields
-   without `repr=False` or `exclude`, extras); msgspec structs; bytes and buffers (length and hash);
-   NumPy arrays and scalars, pandas frames, series and indexes (shape and head, numeric arrays also
-   a hash).
+   the same digits, else its text) and Fraction (its text), very long ones their size; UUID,
+   complex, paths, IP addresses, patterns (their text); exceptions (type and args); deque, range,
+   sets, mapping proxies, UserDict and kin; named tuples (fields); dataclasses and attrs (fields
+   without `repr=False`); pydantic models (fields without `repr=False` or `exclude`, extras);
+   msgspec structs; bytes and buffers (length and hash); NumPy arrays and scalars, pandas frames,
+   series and indexes (shape and head, numeric arrays also a hash).
 3. Everything else (modules, clients, locks, functions, generators, plain objects) is its type's
    name. A repr could query a database, never end, or hold an address that differs in every run.
 """
