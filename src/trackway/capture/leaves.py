@@ -117,7 +117,7 @@ class Leaves:
         suspects = redactor.suspects(text, self.look)
         if not suspects:
             return text
-        self.room -= 2 * (len(text) + _SEARCH_COST)
+        self.room -= 3 * (len(text) + _SEARCH_COST)
         if len(text) + _SEARCH_COST > self.scan:
             return self.beginning(text, min(self.window, self.scan))
         clean, whole = self.searched(text, suspects)
