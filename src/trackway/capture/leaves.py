@@ -3,7 +3,7 @@
 1. A string is redacted before it is cut. Where only its beginning was searched, the last 1,024
    characters of that are dropped: half a secret there would not be recognised.
 2. Strings that a quick look clears, up to 128 K characters each, are taken whole; of others twice
-   what may be recorded is searched in all, each string counting 320 besides, and each place that
+   what may be recorded is searched in all, each string counting 512 besides, and each place that
    may be a secret 128. Where that is spent, a string ends. What quick looks look at closely is
    bounded too (`screen.py`); beyond that nothing is cleared.
 3. Integers beyond 64 bits become strings of digits, those beyond 4,096 bits their size; NaN and
@@ -41,7 +41,7 @@ TAILS_KEPT: Final = 8
 """So many ends of strings and lists go into a digest."""
 
 _BASE64: Final = ";base64,"
-_SEARCH_COST: Final = 320
+_SEARCH_COST: Final = 512
 _MARKER_COST: Final = 512
 _BLOB_COST: Final = 2048
 _LONGEST_KEY: Final = 256
