@@ -65,7 +65,7 @@ def test_the_steps_alone_tell_the_same_calls(path: Path, tmp_path: Path) -> None
 
 
 @given(rows(), st.sampled_from(["by run id", "by trace", "by session"]))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_any_run_comes_back_whole(found: list[Row], how: str) -> None:
     for row in found:
         row["source"] = "otel-genai"
@@ -100,6 +100,7 @@ JSON = st.recursive(
 
 
 @given(st.lists(st.fixed_dictionaries({"input": JSON, "attributes": JSON, "result": JSON})))
+@settings(max_examples=50)
 def test_span_rows_survive_json_letter_by_letter(values: list[dict[str, Any]]) -> None:
     table = spans_of(
         {

@@ -92,7 +92,7 @@ def put(value: Any, path: tuple[Any, ...], junk: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_no_mutation_raises(kind: str, data: st.DataObject) -> None:
     mutated: Any = DOCUMENTS[kind]

@@ -138,7 +138,7 @@ def rows_of(table: pa.Table | None) -> list[dict[str, Any]]:
 
 
 @given(DOCUMENTS)
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_json_and_protobuf_twins_load_equal(document: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         text = json.dumps(document).encode()
@@ -150,7 +150,7 @@ def test_json_and_protobuf_twins_load_equal(document: dict[str, Any]) -> None:
 
 
 @given(DOCUMENTS)
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_spans_come_back_from_parquet_as_they_went(document: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path, parquet = Path(folder) / "spans.json", Path(folder) / "spans.parquet"
