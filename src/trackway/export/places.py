@@ -82,8 +82,6 @@ PLACES: Final = {
     if column.attribute is not None
 }
 """Attribute key to its place, whatever the span is."""
-
-
 CONTENT_PLACES: Final = {
     operation: {
         key: _place(name, "string")
@@ -102,11 +100,9 @@ def take(key: str, place: Place, members: Sequence[dict[str, Any]], careful: boo
     values: list[Any] = list(map(dict.pop, members, repeat(key), repeat(_ABSENT)))
     kinds = set(map(type, values))
     if kinds <= place.usual and not careful:
-        return (
-            [None if value is _ABSENT else value for value in values]
-            if _Absent in kinds
-            else values
-        )
+        if _Absent in kinds:
+            return [None if value is _ABSENT else value for value in values]
+        return values
     for row, value in enumerate(values):
         if value is _ABSENT:
             values[row] = None

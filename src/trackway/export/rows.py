@@ -63,8 +63,8 @@ class Rows:
 def rows_of(spans: Sequence[ReadableSpan], *, careful: bool = False) -> Rows:
     """Turn ended spans into the columns of the span table, rows in the order given.
 
-    Unless careful, a rare text or number may be left in a column that cannot hold it (no valid
-    Unicode, more than 64 bits): Arrow refuses such a column, and the caller comes back careful.
+    Unless careful, a rare value may be left in a column that cannot hold it (no valid Unicode, more
+    than 64 bits, a name that is no text): Arrow refuses it, and the caller comes back careful.
     """
     if not spans:
         return Rows({})
@@ -98,7 +98,9 @@ def _identity(fields: Fields, text: _Text) -> Columns:
     return {
         "trace_id": _by_value(trace_ids, lambda trace_id: trace_id.to_bytes(16).hex()),
         "span_id": [span_id.to_bytes(8).hex() for span_id in span_ids],
-        "parent_span_id": _by_value(parent_ids, lambda at: at and at.to_bytes(8).hex()),
+        "parent_span_id": _by_value(
+            parent_ids, lambda parent_id: None if parent_id is None else parent_id.to_bytes(8).hex()
+        ),
         "name": list(fields.name if text is str else map(text, fields.name)),
         "kind": [kind._name_ for kind in fields.kind],
         "start": [
@@ -233,5 +235,6 @@ def _link(link: Link) -> dict[str, Any]:
     }
 
 
-def _unicode(text: str) -> str:
-    return text if is_unicode(text) else text.encode("utf-8", "replace").decode()
+def _unicode(text: object) -> str:
+    valid = text if isinstance(text, str) else str(text)
+    return valid if is_unicode(valid) else valid.encode("utf-8", "replace").decode()

@@ -196,3 +196,12 @@ def test_every_part_of_a_span_has_its_place() -> None:
         ],
     }
     assert row["flags"] & 0x301 == 0x101
+
+
+def test_a_name_that_is_no_text_costs_no_other_span_its_row() -> None:
+    tracer = TracerProvider(shutdown_on_exit=False).get_tracer("other")
+    spans = [tracer.start_span(name) for name in ("step", 5)]  # type: ignore[arg-type]
+    for span in spans:
+        span.end()
+    batch, _ = batch_of([span for span in spans if isinstance(span, ReadableSpan)])
+    assert batch["name"].to_pylist() == ["step", "5"]

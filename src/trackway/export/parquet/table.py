@@ -46,7 +46,7 @@ def batch_of(spans: Sequence[ReadableSpan]) -> tuple[pa.RecordBatch, Rows]:
     rows = rows_of(spans)
     try:
         return _batch(rows.columns), rows
-    except (UnicodeEncodeError, OverflowError, pa.ArrowInvalid):
+    except (UnicodeEncodeError, OverflowError, pa.ArrowInvalid, pa.ArrowTypeError):
         rows = rows_of(spans, careful=True)
         return _batch(rows.columns), rows
 
