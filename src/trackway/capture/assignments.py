@@ -39,7 +39,7 @@ _SET_TO: Final = (
 )
 _value: Final = re.compile(
     _SET_TO
-    + r"(?P<bare>(?:[^\s\"'\\&<>(){}\[\],;]|[,;](?!\s|\Z|[A-Za-z0-9_-]{1,64}[\"']?[=:]))+))",
+    + r"(?P<bare>(?:[^\s\"'\\&<>(){}\[\],;]++|[,;](?!\s|\Z|[A-Za-z0-9_-]{1,64}[\"']?[=:]))++))",
     re.MULTILINE,
 ).match
 _rest_of_line: Final = re.compile(
