@@ -27,7 +27,7 @@ from trackway_analyzer.spans import NO_TIME, Attributes
 _CALL: Final = "tool_call"
 _ANSWER: Final = "tool_call_response"
 _OF_ANSWER: Final = ("role", "content", "tool_call_id", "name", "type", "call_id", "output")
-_ITEMS: Final = frozenset(["message", "function_call", "reasoning"])
+_ITEMS: Final = ("message", "function_call", "reasoning")
 """Types of Responses items of which a turn may have several."""
 
 

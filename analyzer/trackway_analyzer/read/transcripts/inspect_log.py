@@ -110,7 +110,9 @@ class _Events:
         times = [time for e in found if (time := nanoseconds(e.get("timestamp")))]
         self.first, self.last = min(times, default=0), max(times, default=0)
         self._models = {key: e for e in found if (key := _answered(e)) is not None}
-        self._tools = {e.get("id"): e for e in found if e.get("event") == "tool"}
+        self._tools = {
+            e["id"]: e for e in found if e.get("event") == "tool" and _is_text(e.get("id"))
+        }
 
     def turn(self, message: Mapping[str, JsonValue]) -> Facts:
         """Find the model event that gave this message."""
@@ -138,9 +140,14 @@ class _Events:
 
     def execution(self, message: Mapping[str, JsonValue]) -> Facts:
         """Find the tool event of a call."""
-        event = self._tools.get(message.get("tool_call_id"), {})
+        call_id = message.get("tool_call_id")
+        event = self._tools.get(call_id, {}) if isinstance(call_id, str) else {}
         start, end = (nanoseconds(event.get(name)) for name in ("timestamp", "completed"))
         return Facts(start=start, end=end)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _answered(event: Mapping[str, Any]) -> str | None:
