@@ -2,7 +2,8 @@
 
 1. The clients of OpenAI and Anthropic number their requests in a header, from 0. A request that is
    sent again puts its number onto the model call's span, as `trackway.step.attempt`: the call was
-   that many tries, and its time is theirs together.
+   that many tries, and its time is theirs together. The span that is current then is a model
+   call's, or one of a library that says late what its spans are.
 2. Only the public `send` of the HTTP library is wrapped (`httpx`, and `httpx2`, which newer clients
    stand on); it is called as before, and what goes wrong here is counted.
 """
@@ -17,7 +18,8 @@ from typing import Any, Final
 from opentelemetry.trace import get_current_span
 
 from trackway.capture import record_capture_error
-from trackway.foreign import attributes_of, operation_of
+from trackway.doubles import scope_of
+from trackway.foreign import LATE_SCOPES, attributes_of, operation_of
 from trackway.instrument.detection import can_import
 from trackway.instrument.library import Undo
 from trackway.schema import Operation, Trackway
@@ -73,7 +75,9 @@ def _note(request: Any) -> None:
         if count is None or count == "0":
             return
         span = get_current_span()
-        if operation_of(attributes_of(span)) is Operation.LLM:
+        operation = operation_of(attributes_of(span))
+        is_late = operation is None and scope_of(span) in LATE_SCOPES
+        if operation is Operation.LLM or is_late:
             span.set_attribute(Trackway.STEP_ATTEMPT, int(count) + 1)
     except Exception as error:  # noqa: BLE001 - the user's request must go out
         record_capture_error("retries", error)

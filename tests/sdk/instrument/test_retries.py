@@ -105,6 +105,15 @@ def test_a_decorated_call_does_too(recorded: Any, url: str) -> None:
     assert attempts(recorded) == [3]
 
 
+def test_a_span_that_says_late_that_it_is_a_model_call_is_told(recorded: Any, url: str) -> None:
+    trackway.instrument("anthropic")
+    client = openai.OpenAI(api_key="none", base_url=url, max_retries=4)
+    with trackway.run("t"), span("call", "gcp.vertex.agent") as call:
+        client.chat.completions.create(model="gpt-5", messages=MESSAGES)
+        call.set_attribute("gen_ai.operation.name", "chat")
+    assert attempts(recorded) == [3]
+
+
 def test_what_anthropic_s_own_span_says_is_taken_over(recorded: Any) -> None:
     with trackway.run("t"), span("messages", gen_ai__operation__name="chat") as call:
         call.set_attribute("http.request.resend_count", 1)
