@@ -20,14 +20,16 @@ PARAMETERS = {
     "llm": "name model provider",
     "retriever": "name",
     "configure": "service_name export redact capture_content sample keep_failed resource version"
-    " variant limits hand_over baggage flush_at_run_end tracer_provider",
+    " variant limits hand_over baggage flush_at_run_end tools tracer_provider",
     "flush": "timeout",
+    "instrument": "names exclude",
+    "waiting": "result owner deadline",
     "shutdown": "timeout",
 }
 NAMES = """
 Limits Run TrajectoryRecorder __version__ agent capture_errors carried carrier configure context
-continuity current_run decision effect final flush llm outcome redactor requested resume retriever
-run shutdown state step tool tools wait
+continuity current_run decision effect final flush instrument llm outcome redactor requested resume
+retriever run shutdown state step tool tools uninstrument wait waiting
 """
 
 
