@@ -11,6 +11,7 @@ from typing import Final
 from frameworks.catalogue import ENVIRONMENTS, FRAMEWORKS, Framework
 from frameworks.features import FEATURES, GAPS, NOTES, not_applicable
 from frameworks.record import python_of, runs_of
+from frameworks.together import table as together_table
 
 YES: Final = "✓"
 FAILED: Final = "✗"
@@ -29,6 +30,11 @@ _HOW: Final = (
     "`make frameworks` builds the environments, lets the agents run and writes this page. Every "
     f"{YES} is a test that passed, every number a gap with its reason below; a gap that closes "
     "fails the tests until it is taken off the list."
+)
+
+_TOGETHER: Final = (
+    "Each extra gets its newest framework, and most of them together, too. Where two of these are "
+    "in one environment, one is held back at an older version; install them apart."
 )
 
 
@@ -67,6 +73,7 @@ def page(cells: Cells, today: date) -> str:
     )
     parts.append("\n".join(f"{NONE}: {reason}." for reason in reasons))
     parts += ["## What each column asks", _columns(), "## What ran", _versions()]
+    parts += ["## Extras that do not go together", _TOGETHER, together_table()]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 

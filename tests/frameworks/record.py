@@ -137,7 +137,6 @@ def run(framework: Framework, variant: Variant, endpoint: Path) -> str:
 def _process(framework: Framework, variant: Variant, phase: str, url: str, folder: Path) -> int:
     environment = {
         **{name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ},
-        "PYTHONPATH": os.environ.get("REFUND_PYTHONPATH", ""),
         **VARIABLES,
         **dict(framework.variables),
         "GOOGLE_GEMINI_BASE_URL": url,

@@ -140,7 +140,7 @@ def fixtures(
     requests = 0
     for index, turn in enumerate(scenario.turns):
         if by_count:
-            matches = [{"sequenceIndex": requests + len(turn.refused)}]
+            matches: list[dict[str, Any]] = [{"sequenceIndex": requests + len(turn.refused)}]
         elif index == 0:
             matches = [{"userMessage": scenario.order, "hasToolResult": False}]
         else:
