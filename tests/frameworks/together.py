@@ -35,8 +35,8 @@ HELD: Final[dict[tuple[str, str], tuple[str, str]]] = {
         "`crewai` asks for OpenTelemetry from 1.45.1, `google-adk` up to 1.44",
     ),
     ("google-genai", "google-adk"): (
-        "no version fits",
-        "`google-adk` asks for `google-genai` before 3, the extra from 3",
+        "`google-genai` is held back",
+        "`google-adk` asks for `google-genai` before 3",
     ),
 }
 """Two extras → what happens, and why."""

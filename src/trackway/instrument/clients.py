@@ -93,7 +93,7 @@ CLIENTS: Final[tuple[Library, ...]] = (
             ),
         ),
         rivals=(openllmetry("google_generativeai", "GoogleGenerativeAiInstrumentor"),),
-        extra=("google-genai>=3", "openinference-instrumentation-google-genai>=1.4"),
+        extra=("google-genai>=2", "openinference-instrumentation-google-genai>=1.4"),
     ),
     Library(
         name="bedrock",
