@@ -40,8 +40,8 @@ class Framework:
     """How the provider says that it is overloaded."""
     aborts: bool = False
     """An error of a tool ends the run instead of going to the model."""
-    approves: bool = False
-    """The framework can stop for a person's approval and go on in another process."""
+    plays: tuple[str, ...] = ()
+    """Variants that not every framework can play: approval, sub-agent, handoff, retriever."""
 
 
 ENVIRONMENTS: Final = {
@@ -110,7 +110,12 @@ FRAMEWORKS: Final = {
         ),
         Framework("litellm", "LiteLLM", "litellm", "litellm_loop.py", own_loop=True),
         Framework(
-            "langgraph", "LangGraph", "langgraph", "langgraph_agent.py", aborts=True, approves=True
+            "langgraph",
+            "LangGraph",
+            "langgraph",
+            "langgraph_agent.py",
+            aborts=True,
+            plays=("approval", "sub-agent", "retriever"),
         ),
         Framework(
             "openai-agents",
@@ -118,7 +123,7 @@ FRAMEWORKS: Final = {
             "openai-agents",
             "openai_agents.py",
             error_text="An error occurred while running the tool",
-            approves=True,
+            plays=("approval", "sub-agent", "handoff"),
         ),
         Framework(
             "openai-agents-chat",
@@ -127,6 +132,7 @@ FRAMEWORKS: Final = {
             "openai_agents.py",
             ("chat",),
             error_text="An error occurred while running the tool",
+            plays=("sub-agent", "handoff"),
         ),
         Framework(
             "pydantic-ai",
@@ -134,7 +140,7 @@ FRAMEWORKS: Final = {
             "pydantic-ai",
             "pydantic_ai_agent.py",
             aborts=True,
-            approves=True,
+            plays=("approval", "sub-agent"),
         ),
         Framework(
             "mcp-stdio",
@@ -161,6 +167,7 @@ FRAMEWORKS: Final = {
             "LlamaIndex",
             "llama-index",
             "llama_index_agent.py",
+            plays=("sub-agent", "retriever"),
         ),
         Framework(
             "smolagents",
@@ -170,12 +177,20 @@ FRAMEWORKS: Final = {
             by_count=True,
             final_tool=True,
         ),
-        Framework("google-adk", "Google ADK", "google-adk", "google_adk_agent.py", aborts=True),
+        Framework(
+            "google-adk",
+            "Google ADK",
+            "google-adk",
+            "google_adk_agent.py",
+            aborts=True,
+            plays=("sub-agent",),
+        ),
         Framework(
             "ms-agent-framework",
             "Microsoft Agent Framework",
             "ms-agent-framework",
             "ms_agent_framework_agent.py",
+            plays=("sub-agent",),
         ),
     )
 }

@@ -45,6 +45,11 @@ FEATURES: Final = {
         "zero code", "`OTEL_PYTHON_DISTRO=trackway opentelemetry-instrument`, the program unchanged"
     ),
     "approval": Feature("approval", "interrupted, resumed in a new process: one trajectory"),
+    "sub-agent": Feature(
+        "sub-agent", "an agent as a tool: its steps inside the call, below both agents' names"
+    ),
+    "handoff": Feature("handoff", "another agent goes on: the call, who does what, one run"),
+    "retriever": Feature("retriever", "one step inside its tool, with query and documents"),
 }
 
 OWN_LOOP: Final = "a loop of the program's own: only the program knows where a run begins"
@@ -52,6 +57,14 @@ NO_APPROVAL: Final = (
     "not played: the library has no approvals, or `trackway.waiting` does not know them "
     "(`trackway.wait` and `trackway.carrier` serve any)"
 )
+NOT_PLAYED: Final = {
+    "approval": NO_APPROVAL,
+    "sub-agent": "no sub-agents of the library's own, or not played (smolagents)",
+    "handoff": "no handoffs, or not played (LangGraph, LlamaIndex, Google ADK, Microsoft Agent "
+    "Framework)",
+    "retriever": "no retrievers, or not played (Microsoft Agent Framework, Google ADK); "
+    "`@trackway.retriever` records any",
+}
 
 GAPS: Final[dict[tuple[str, str], str]] = {
     ("google-adk", "attempts"): "the Gemini client puts no number on a request that it repeats, "
@@ -70,6 +83,14 @@ _FROM_MESSAGES: Final = (
 _BY_NAME: Final = (
     "the tool's span has no call id: it is joined to the model's request by name, arguments and "
     "order, and marked `id_inferred`"
+)
+_NO_SPAN: Final = (
+    "the instrumentor writes no span for a handoff: the call is read out of the model's messages, "
+    "who goes on out of the agents' spans"
+)
+_NO_TEXT: Final = (
+    "documents by id (LlamaIndex: and score): the instrumentor leaves their texts out; they are in "
+    "the tool's result"
 )
 _READ: Final = ("openai-chat", "openai-azure", "openai-base-url", "openai-responses")
 _INFERRED: Final = ("openai-agents", "openai-agents-chat", "mcp-stdio", "mcp-http", "smolagents")
@@ -90,6 +111,10 @@ NOTES: Final[dict[tuple[str, str], str]] = {
     "is recorded",
     ("mcp-stdio", "identity"): _BAGGAGE,
     ("mcp-http", "identity"): _BAGGAGE,
+    ("openai-agents", "handoff"): _NO_SPAN,
+    ("openai-agents-chat", "handoff"): _NO_SPAN,
+    ("langgraph", "retriever"): _NO_TEXT,
+    ("llama-index", "retriever"): _NO_TEXT,
     ("openai-agents-chat", "streaming"): "with `ModelSettings(include_usage=True)`; without it "
     "the endpoint sends no token counts",
 }
@@ -100,8 +125,8 @@ def not_applicable(framework: Framework, feature: str) -> str | None:
     """Why a feature has no meaning for a framework; None where it has."""
     if feature == "two-lines" and framework.own_loop:
         return OWN_LOOP
-    if feature == "approval" and not framework.approves:
-        return NO_APPROVAL
+    if feature in NOT_PLAYED and feature not in framework.plays:
+        return NOT_PLAYED[feature]
     return None
 
 

@@ -52,6 +52,8 @@ class Variant:
     """Whether `with trackway.run(...)` says where the run begins."""
     phases: tuple[str, ...] = ("",)
     """The processes of one run; an approval takes two."""
+    of_all: bool = True
+    """Whether every framework plays it, or those only that say so."""
 
 
 VARIANTS: Final = {
@@ -66,7 +68,10 @@ VARIANTS: Final = {
         Variant("decorated", "happy", mode="decorated"),
         Variant("two-lines", "happy", in_a_run=False),
         Variant("zero-code", "happy", mode="zero-code", in_a_run=False),
-        Variant("approval", "approval", phases=("ask", "approve")),
+        Variant("approval", "approval", phases=("ask", "approve"), of_all=False),
+        Variant("sub-agent", "sub-agent", in_a_run=False, of_all=False),
+        Variant("handoff", "handoff", in_a_run=False, of_all=False),
+        Variant("retriever", "retriever", in_a_run=False, of_all=False),
     )
 }
 
@@ -74,7 +79,7 @@ VARIANTS: Final = {
 def variants_of(framework: Framework) -> Iterator[Variant]:
     """The variants that apply to a framework."""
     for variant in VARIANTS.values():
-        if variant.name != "approval" or framework.approves:
+        if variant.of_all or variant.name in framework.plays:
             yield variant
 
 
@@ -141,6 +146,7 @@ def _process(framework: Framework, variant: Variant, phase: str, url: str, folde
         **dict(framework.variables),
         "GOOGLE_GEMINI_BASE_URL": url,
         "REFUND_MODE": variant.mode,
+        "REFUND_SCENARIO": variant.scenario,
         "REFUND_ORDER": SCENARIOS[variant.scenario].order,
         "REFUND_STREAM": "yes" if variant.stream else "no",
         "REFUND_IN_A_RUN": "yes" if variant.in_a_run else "no",

@@ -48,6 +48,15 @@ class Recording:
         """The model steps."""
         return tuple(step for step in self.run.steps if step.operation == "llm")
 
+    def inside(self, inner: Step, outer: Step) -> bool:
+        """Whether a step's span lies below another's."""
+        spans, parents = (self.spans[name].to_pylist() for name in ("span_id", "parent_span_id"))
+        above = dict(zip(spans, parents, strict=True))
+        at = above.get(inner.span_id)
+        while at is not None and at != outer.span_id:
+            at = above.get(at)
+        return at is not None
+
 
 @cache
 def recording(framework: str, variant: str) -> Recording:

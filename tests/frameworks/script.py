@@ -4,10 +4,12 @@
    of its own, so that a turn that is lost or counted twice shows in the total.
 2. `happy`: the four tools one after the other. `parallel`: two, then two. `fail`: the refund
    raises and no mail is sent. `retry`: as `happy`, but the endpoint answers 429 to the first
-   request, and an error of the server to the third. `approval`: as `happy`; whoever runs the refund
-   has to ask.
+   request, and an error of the server to the third. `approval`: as `happy`; who runs the refund
+   has to ask. `sub-agent`: an agent that is a tool checks the policy. `handoff`: another agent
+   pays. `retriever`: a tool searches the policies.
 3. The endpoint finds the turn by the call that the last message answers, so an agent that loses a
-   call id gets no further. For clients that send no ids back, it counts requests.
+   call id gets no further. For clients that send no ids back, it counts requests. An agent that is
+   a tool begins with the question that it is asked.
 4. Every scenario has an order of its own; the order id in the user's words names the scenario.
 """
 
@@ -21,6 +23,14 @@ MAIL_TO: Final = "ann@example.com"
 FAILS: Final = "A-1003"
 """The order whose refund raises."""
 
+AGENT: Final = "refund_agent"
+ALLOWED: Final = "Refunds up to 100 EUR are allowed."
+POLICIES: Final = {"policy-1": ALLOWED, "policy-2": "Refunds within 30 days are allowed."}
+"""What the retriever finds, best first, by id."""
+
+QUESTION: Final = "May 42.50 EUR be paid back?"
+"""What the agent asks its sub-agent, and looks for among the documents."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -29,7 +39,7 @@ class Call:
     id: str
     tool: str
     arguments: dict[str, Any]
-    result: dict[str, Any] | None
+    result: Any
     """What the tool gives; None: it raises."""
 
 
@@ -42,6 +52,11 @@ class Turn:
     tokens_in: int
     tokens_out: int
     refused: tuple[int, ...] = ()
+    agent: str = AGENT
+    asked: str | None = None
+    """The question that begins an agent's own conversation, where it is not the user's."""
+    answers: tuple[Call, ...] = ()
+    """The calls whose results the model has just read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +98,34 @@ def _calls(order: str) -> tuple[Call, Call, Call, Call]:
     )
 
 
+def _told(name: str, order: str, *told: tuple[str, tuple[Call, ...], str | None]) -> Scenario:
+    """A conversation of several agents: who, the calls, else the text; in the order of time.
+
+    An agent that was asked as a tool begins with `QUESTION`; whoever goes on after it reads its
+    text as the result of the call.
+    """
+    turns: list[Turn] = []
+    last: dict[str, tuple[Call, ...]] = {}
+    for index, (agent, calls, text) in enumerate(told):
+        before = turns[-1].calls if turns else ()
+        asked = QUESTION if any(call.tool == agent for call in before) else None
+        answers = () if asked else before or last.get(agent, ())
+        turns.append(Turn(calls, text, 120 + 40 * index, 20 + index, (), agent, asked, answers))
+        last[agent] = calls
+    return Scenario(name, order, tuple(turns))
+
+
 def _scenario(
     name: str, order: str, *turns: tuple[Call, ...] | str, refused: dict[int, int] | None = None
 ) -> Scenario:
-    said = []
+    said: list[Turn] = []
     for index, turn in enumerate(turns):
         tokens = 120 + 40 * index, 20 + index
         status = (refused or {}).get(index)
         calls, text = ((), turn) if isinstance(turn, str) else (turn, None)
-        said.append(Turn(calls, text, *tokens, () if status is None else (status,)))
+        before = said[-1].calls if said else ()
+        refusals = () if status is None else (status,)
+        said.append(Turn(calls, text, *tokens, refusals, answers=before))
     return Scenario(name, order, tuple(said))
 
 
@@ -115,6 +149,46 @@ def _fail() -> Scenario:
     return _scenario("fail", FAILS, (lookup,), (policy,), (refund,), sorry)
 
 
+def _sub_agent() -> Scenario:
+    lookup, policy, refund, mail = _calls("A-1006")
+    ask = Call("call_ask_1006", "policy_agent", {"input": QUESTION}, ALLOWED)
+    return _told(
+        "sub-agent",
+        "A-1006",
+        (AGENT, (lookup,), None),
+        (AGENT, (ask,), None),
+        ("policy_agent", (policy,), None),
+        ("policy_agent", (), ALLOWED),
+        (AGENT, (refund,), None),
+        (AGENT, (mail,), None),
+        (AGENT, (), _done("A-1006")),
+    )
+
+
+def _handoff() -> Scenario:
+    lookup, _, refund, mail = _calls("A-1007")
+    hand_over = Call(
+        "call_transfer_1007", "transfer_to_payment_agent", {}, {"assistant": "payment_agent"}
+    )
+    return _told(
+        "handoff",
+        "A-1007",
+        (AGENT, (lookup,), None),
+        (AGENT, (hand_over,), None),
+        ("payment_agent", (refund,), None),
+        ("payment_agent", (mail,), None),
+        ("payment_agent", (), _done("A-1007")),
+    )
+
+
+def _retriever() -> Scenario:
+    lookup, _, refund, mail = _calls("A-1008")
+    found = "\n\n".join(POLICIES.values())
+    search = Call("call_search_1008", "search_policies", {"query": QUESTION}, found)
+    calls = [(call,) for call in (lookup, search, refund, mail)]
+    return _scenario("retriever", "A-1008", *calls, _done("A-1008"))
+
+
 SCENARIOS: Final = {
     scenario.name: scenario
     for scenario in (
@@ -123,6 +197,9 @@ SCENARIOS: Final = {
         _fail(),
         _one_by_one("retry", "A-1004", refused={0: 429, 2: 500}),
         _one_by_one("approval", "A-1005"),
+        _sub_agent(),
+        _handoff(),
+        _retriever(),
     )
 }
 
@@ -138,13 +215,14 @@ def fixtures(
     """
     found: list[dict[str, Any]] = []
     requests = 0
-    for index, turn in enumerate(scenario.turns):
+    for turn in scenario.turns:
         if by_count:
             matches: list[dict[str, Any]] = [{"sequenceIndex": requests + len(turn.refused)}]
-        elif index == 0:
-            matches = [{"userMessage": scenario.order, "hasToolResult": False}]
+        elif turn.answers:
+            matches = [{"toolCallId": call.id} for call in turn.answers]
         else:
-            matches = [{"toolCallId": call.id} for call in scenario.turns[index - 1].calls]
+            words = turn.asked or scenario.order
+            matches = [{"userMessage": words, "hasToolResult": False}]
         for match in matches:
             for count, status in enumerate(turn.refused):
                 at = {"sequenceIndex": (requests if by_count else 0) + count}

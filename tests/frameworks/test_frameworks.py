@@ -12,6 +12,7 @@ import pytest
 import trackway_analyzer as ta
 from frameworks.features import NOTES, asked_of_all
 from frameworks.recordings import ANSWERS_BY_TOOL, Recording, recording
+from frameworks.script import AGENT, POLICIES, QUESTION
 
 TOOLS = ["lookup_order", "check_policy", "refund_create", "send_email"]
 REQUEST = "Refund order {}"
@@ -38,6 +39,28 @@ def tokens_are_right(played: Recording) -> None:
     run = played.run.run
     total = (played.scenario.tokens_in, played.scenario.tokens_out)
     assert (run["tokens_in"], run["tokens_out"]) == total
+
+
+def several_agents_are_told(played: Recording) -> None:
+    """Who asked for what, in order, with ids, values, turns and tokens; in one run."""
+    turns = played.scenario.turns
+    expected = [
+        (turn.agent, name) for turn in turns for name in ("llm", *(c.tool for c in turn.calls))
+    ]
+    shown = [step for step in played.run.steps if step.operation != "retrieval"]
+    assert [(step.agent, step.tool or step.operation) for step in shown] == expected
+    calls = played.scenario.calls
+    assert [step.call_id for step in played.tools] == [call.id for call in calls]
+    assert [step.arguments for step in played.tools] == [call.arguments for call in calls]
+    assert [step.result for step in played.tools] == [call.result for call in calls]
+    assert all(step.executed and step.ok for step in played.tools)
+    asked = [step.position for step in played.model_calls]
+    turn_of = [at for at, turn in zip(asked, turns, strict=True) for _ in turn.calls]
+    assert [step.turn for step in played.tools] == turn_of
+    tokens_are_right(played)
+    assert played.run.gaps == ()
+    assert set(played.spans["run_id"].to_pylist()) == {played.run.run_id}
+    assert played.run.final_text == turns[-1].text
 
 
 @asked_of_all("order")
@@ -184,3 +207,45 @@ def test_an_approval_in_another_process(framework: str) -> None:
     assert [step.call_id for step in played.tools] == [call.id for call in played.scenario.calls]
     tokens_are_right(played)
     assert played.run.final_text == played.scenario.turns[-1].text
+
+
+@asked_of_all("sub-agent")
+def test_an_agent_as_a_tool(framework: str) -> None:
+    played = recording(framework, "sub-agent")
+    several_agents_are_told(played)
+    (asking,) = (step for step in played.tools if step.tool == "policy_agent")
+    sub = [step for step in played.run.steps if step.agent == "policy_agent"]
+    own = [step for step in played.run.steps if step.agent == AGENT]
+    (path,) = {step.agent_path for step in own}
+    assert {step.agent_path for step in sub} == {f"{path}/policy_agent"}
+    assert all(played.inside(step, asking) for step in sub)
+    assert not any(played.inside(step, asking) for step in own)
+
+
+@asked_of_all("handoff")
+def test_another_agent_goes_on(framework: str) -> None:
+    played = recording(framework, "handoff")
+    several_agents_are_told(played)
+    before, after = dict.fromkeys(step.agent_path or "" for step in played.run.steps)
+    assert before.rpartition("/")[0] == after.rpartition("/")[0]
+    assert {step.tool: step.synthesised for step in played.tools} == {
+        "lookup_order": False,
+        "transfer_to_payment_agent": (framework, "handoff") in NOTES,
+        "refund_create": False,
+        "send_email": False,
+    }
+
+
+@asked_of_all("retriever")
+def test_a_retriever(framework: str) -> None:
+    played = recording(framework, "retriever")
+    several_agents_are_told(played)
+    (found,) = (step for step in played.run.steps if step.operation == "retrieval")
+    (searching,) = (step for step in played.tools if step.tool == "search_policies")
+    assert found.position == searching.position + 1
+    assert played.inside(found, searching)
+    assert found.agent == AGENT
+    assert found.input == {"query": QUESTION}
+    assert isinstance(found.output, list)
+    assert [document["id"] for document in found.output] == list(POLICIES)
+    assert found.ok

@@ -68,7 +68,7 @@ FRAMEWORKS: Final[tuple[Library, ...]] = (
         name="openai-agents",
         module="agents",
         distribution="openai-agents",
-        records="agents, tools and handoffs",
+        records="agents and tools",
         ways=(
             official(
                 "openai-agents",

@@ -1,4 +1,4 @@
-"""Google ADK on Gemini's REST API."""
+"""Google ADK on Gemini's REST API; the sub-agent is an `AgentTool`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,29 @@ from google.adk.agents import Agent
 from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.models import Gemini
 from google.adk.runners import InMemoryRunner
+from google.adk.tools.agent_tool import AgentTool
 from google.genai import types
-from refund import INSTRUCTIONS, STREAM, TOOLS, play, record
+from pydantic import BaseModel
+from refund import CHECKS, INSTRUCTIONS, SCENARIO, STREAM, TOOLS, play, record
 
 record()
 
 RETRIES = types.HttpRetryOptions(attempts=3, initial_delay=0.1)  # the client has none by itself
+MODEL = Gemini(model="gemini-2.5-flash", retry_options=RETRIES)
+
+
+class Question(BaseModel):
+    """What the sub-agent is asked."""
+
+    input: str
+
+
+policy_agent = Agent(name="policy_agent", model=MODEL, input_schema=Question, tools=CHECKS)
 agent = Agent(
     name="refund_agent",
-    model=Gemini(model="gemini-2.5-flash", retry_options=RETRIES),
+    model=MODEL,
     instruction=INSTRUCTIONS,
-    tools=TOOLS,
+    tools=[*TOOLS, AgentTool(policy_agent)] if SCENARIO == "sub-agent" else TOOLS,
 )
 
 

@@ -1,11 +1,17 @@
-"""LangGraph: `create_agent`; for the run that waits with a checkpoint on disk."""
+"""LangGraph: `create_agent`; for the run that waits with a checkpoint on disk.
+
+The sub-agent is a tool that invokes another agent; the retriever is LangChain's.
+"""
 
 from __future__ import annotations
 
 import refund
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.tools import tool
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.tools import create_retriever_tool, tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
@@ -20,6 +26,29 @@ model = ChatOpenAI(
     stream_usage=refund.STREAM,
 )
 tools = [tool(function) for function in refund.TOOLS]
+
+
+@tool
+def policy_agent(input: str) -> str:
+    """Ask whether the policy allows a refund."""
+    agent = create_agent(model, [tool(check) for check in refund.CHECKS], name="policy_agent")
+    asked = {"messages": [{"role": "user", "content": input}]}
+    return str(agent.invoke(asked)["messages"][-1].content)
+
+
+class Policies(BaseRetriever):
+    """All policies, whatever is asked."""
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        return [Document(id=key, page_content=text) for key, text in refund.POLICIES.items()]
+
+
+if refund.SCENARIO == "sub-agent":
+    tools.append(policy_agent)
+if refund.SCENARIO == "retriever":
+    tools.append(create_retriever_tool(Policies(), "search_policies", "Search the policies."))
 
 
 def answer(request: str) -> str:

@@ -1,10 +1,12 @@
-"""LlamaIndex: `FunctionAgent` on an OpenAI-like model."""
+"""LlamaIndex: `FunctionAgent` on an OpenAI-like model; one tool searches, one is an agent."""
 
 from __future__ import annotations
 
 from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.llms.openai_like import OpenAILike
-from refund import INSTRUCTIONS, MODEL, STREAM, TOOLS, URL, play, record
+from refund import CHECKS, INSTRUCTIONS, MODEL, POLICIES, SCENARIO, STREAM, TOOLS, URL, play, record
 
 record()
 
@@ -18,9 +20,37 @@ llm = OpenAILike(
 )
 
 
+class Policies(BaseRetriever):
+    """All policies, whatever is asked."""
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return [
+            NodeWithScore(node=TextNode(id_=key, text=text), score=1 / (rank + 1))
+            for rank, (key, text) in enumerate(POLICIES.items())
+        ]
+
+
+def search_policies(query: str) -> str:
+    """Search the policies."""
+    return "\n\n".join(node.text for node in Policies().retrieve(query))
+
+
+async def policy_agent(input: str) -> str:
+    """Ask whether the policy allows a refund."""
+    agent = FunctionAgent(name="policy_agent", tools=CHECKS, llm=llm, streaming=STREAM)
+    return str(await agent.run(input))
+
+
+tools = list(TOOLS)
+if SCENARIO == "sub-agent":
+    tools.append(policy_agent)
+if SCENARIO == "retriever":
+    tools.append(search_policies)
+
+
 async def answer(request: str) -> str:
     agent = FunctionAgent(
-        name="refund_agent", tools=TOOLS, llm=llm, system_prompt=INSTRUCTIONS, streaming=STREAM
+        name="refund_agent", tools=tools, llm=llm, system_prompt=INSTRUCTIONS, streaming=STREAM
     )
     return str(await agent.run(request))
 

@@ -1,4 +1,7 @@
-"""OpenAI Agents SDK, on the Responses API or on chat."""
+"""OpenAI Agents SDK, on the Responses API or on chat.
+
+The sub-agent is `as_tool`; in the handoff another agent pays.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,21 @@ agent = Agent(
         for tool in refund.TOOLS
     ],
 )
+
+if refund.SCENARIO == "sub-agent":
+    policy_agent = Agent(
+        name="policy_agent",
+        model=refund.MODEL,
+        tools=[function_tool(tool) for tool in refund.CHECKS],
+    )
+    agent.tools.append(policy_agent.as_tool("policy_agent", "Ask whether the policy allows it."))
+if refund.SCENARIO == "handoff":
+    payment_agent = Agent(
+        name="payment_agent",
+        model=refund.MODEL,
+        tools=[function_tool(tool) for tool in refund.PAYS],
+    )
+    agent.handoffs.append(payment_agent)
 
 
 async def answer(request: str) -> str:

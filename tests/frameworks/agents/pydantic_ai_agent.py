@@ -1,4 +1,4 @@
-"""pydantic-ai, on the OpenAI chat model."""
+"""pydantic-ai, on the OpenAI chat model; the sub-agent runs in a tool."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 refund.record()
 
+model = OpenAIChatModel(
+    refund.MODEL, provider=OpenAIProvider(base_url=refund.URL + "/v1", api_key="k")
+)
 agent = Agent(
-    OpenAIChatModel(
-        refund.MODEL, provider=OpenAIProvider(base_url=refund.URL + "/v1", api_key="k")
-    ),
+    model,
     name="refund_agent",
     system_prompt=refund.INSTRUCTIONS,
     output_type=[str, DeferredToolRequests],
@@ -21,6 +22,17 @@ agent = Agent(
 for tool in refund.TOOLS:
     asks = bool(refund.PHASE) and tool.__name__ == "refund_create"
     agent.tool_plain(requires_approval=asks)(tool)
+
+policies = Agent(model, name="policy_agent", tools=refund.CHECKS)
+
+
+async def policy_agent(input: str) -> str:
+    """Ask whether the policy allows a refund."""
+    return (await policies.run(input)).output
+
+
+if refund.SCENARIO == "sub-agent":
+    agent.tool_plain(policy_agent)
 
 
 async def answer(request: str) -> str:

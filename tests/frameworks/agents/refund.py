@@ -23,6 +23,7 @@ from typing import Any
 import trackway
 
 MODE = os.environ["REFUND_MODE"]
+SCENARIO = os.environ["REFUND_SCENARIO"]
 ORDER = os.environ["REFUND_ORDER"]
 STREAM = os.environ["REFUND_STREAM"] == "yes"
 IN_A_RUN = os.environ["REFUND_IN_A_RUN"] == "yes"
@@ -35,6 +36,11 @@ PHASE = os.environ["REFUND_PHASE"]
 INSTRUCTIONS = "You are a refund agent. Look up the order, check the policy, refund it, then mail."
 REQUEST = f"Refund order {ORDER}"
 MODEL = "gpt-4o"
+POLICIES = {
+    "policy-1": "Refunds up to 100 EUR are allowed.",
+    "policy-2": "Refunds within 30 days are allowed.",
+}
+"""What a retriever finds, best first, by id."""
 
 
 def lookup_order(order_id: str) -> dict[str, Any]:
@@ -84,6 +90,11 @@ TOOLS: list[Callable[..., Any]] = [lookup_order, check_policy, refund_create, se
 if MODE == "decorated":
     TOOLS = [trackway.tool(kind=KINDS.get(tool, "notify"))(tool) for tool in TOOLS]  # type: ignore[arg-type]
 BY_NAME = {tool.__name__: tool for tool in TOOLS}
+CHECKS = [BY_NAME["check_policy"]]
+"""The tools of the sub-agent that is asked for the policy."""
+
+PAYS = [BY_NAME["refund_create"], BY_NAME["send_email"]]
+"""The tools of the agent that the order is handed over to."""
 
 
 def record() -> None:
