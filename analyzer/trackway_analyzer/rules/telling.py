@@ -216,7 +216,19 @@ class Telling:
                 expected=None if why.right is None else _json(why.right.value),
                 got=_json(why.left.value),
             )
-        raise AssertionError(f"{name} fits {spec.name} after all")
+        return self._too_few(spec, row)
+
+    def _too_few(self, spec: StepSpec, row: int) -> Said:
+        """The call fits: what breaks the pattern is that others are missing, hidden ones counted."""
+        reading = self.reading
+        for other in reading.specs:
+            if not other.optional and not any(reading.means(other, r) for r in reading.calls):
+                return self._never(other)
+        return Said(
+            sentence=f"{step(self.evidence, row)} may be {spec.name}, but more steps of the pattern"
+            " are missing than the gaps of the run can hide",
+            expected=spec.name,
+        )
 
     def _no_effect(self, spec: StepSpec, row: int) -> Said:
         text = self.evidence.text(self.reading.run, "final_text")

@@ -664,6 +664,14 @@ class TestHiddenEvidence:
         )
         assert violation(gapped(run[:1], Gap("clock_skew")), pattern)
 
+    def test_more_is_missing_than_a_gap_can_hide(
+        self, refund: Any, gapped: Callable[..., Trajectory]
+    ) -> None:
+        pattern = ["lookup_order", "check_policy", "check_policy"]
+        hidden = gapped([refund.policy(), refund.policy(), refund.email()], Gap("missing_steps", 2))
+
+        assert violation(hidden, pattern) == "lookup_order was never recorded"
+
     def test_step_indices_order_in_spite_of_skewed_clocks(
         self, refund: Any, gapped: Callable[..., Trajectory]
     ) -> None:
