@@ -219,7 +219,7 @@ class Telling:
         return self._too_few(spec, row)
 
     def _too_few(self, spec: StepSpec, row: int) -> Said:
-        """The call fits: what breaks the pattern is that others are missing, hidden ones counted."""
+        """The call fits: too many others are missing, hidden ones counted."""
         reading = self.reading
         for other in reading.specs:
             if not other.optional and not any(reading.means(other, r) for r in reading.calls):
