@@ -21,7 +21,7 @@ from opentelemetry.trace import Link, Status
 
 from trackway.capture import Capture, Limits, Redactor
 from trackway.capture.redact import KEY_NAME_MARKER
-from trackway.export.content import EVENTS, is_content
+from trackway.export.content import EVENTS, EXCEPTION_TEXTS, is_content
 from trackway.export.ended import attributes_of
 from trackway.schema import Trackway
 
@@ -109,6 +109,9 @@ class ValueCleaner:
         """Return what may stand as the status."""
         if not status.description:
             return status
+        if self._hidden is not None:
+            self._emptied = True
+            return Status(status.status_code)
         clean = self._cut("status", self.text("status", status.description))
         return status if clean == status.description else Status(status.status_code, clean)
 
@@ -118,6 +121,12 @@ class ValueCleaner:
         if self._hidden is not None and event.name in EVENTS and members:
             self._emptied = True
             return Event(event.name, attributes_of({}, event.dropped_attributes), event.timestamp)
+        if self._hidden is not None and not EXCEPTION_TEXTS.isdisjoint(members):
+            self._emptied = True
+            members = {key: members[key] for key in members if key not in EXCEPTION_TEXTS}
+            return Event(
+                event.name, attributes_of(members, event.dropped_attributes), event.timestamp
+            )
         prefix = event.name
         clean = {key: self._of(prefix, key, value) for key, value in members.items()}
         if all(clean[key] is members[key] for key in members):

@@ -1,8 +1,10 @@
 """Which attributes of other instrumentors hold what was said: prompts, answers, arguments, results.
 
 1. A key is content when it is in `KEYS`, or begins with one of `PREFIXES` and does not end in one
-   of `HARMLESS_ENDINGS`. Names, models, tokens, ids, tool definitions and errors are no content.
+   of `HARMLESS_ENDINGS`. Names, models, tokens, ids, tool definitions and types of errors are none.
 2. A span event is content when its name is in `EVENTS`: its attributes are all content then.
+3. What an exception says may repeat what was said: messages and stacks are content, and so is the
+   description of a status.
 
 Sources: the attribute tables of OpenTelemetry GenAI (also the deprecated keys), OpenInference,
 OpenLLMetry, Pydantic AI, Logfire, Google ADK, Vercel AI SDK, LangSmith, Langfuse and MLflow.
@@ -30,6 +32,7 @@ KEYS: Final = frozenset(
         *("langfuse.observation.output", "langfuse.trace.input", "langfuse.trace.output"),
         *("mlflow.spanInputs", "mlflow.spanOutputs", "mlflow.chat.messages"),
         *("crew_tasks", "crew_inputs", "tool.parameters", "llm.invocation_parameters"),
+        *("error.message", "exception.message", "exception.stacktrace"),
         *("gen_ai.task.input", "gen_ai.task.output", "input", "output", "raw_input", "response"),
     }
 )
@@ -48,6 +51,10 @@ EVENTS: Final = frozenset(
         *("gen_ai.content.completion", "gen_ai.client.inference.operation.details"),
     }
 )
+
+
+EXCEPTION_TEXTS: Final = frozenset({"exception.message", "exception.stacktrace"})
+"""Attributes of an exception's event that are content."""
 
 
 def is_content(key: str) -> bool:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from recorded_spans import recorded_spans
 from trackway.export import Cleaner
@@ -18,7 +20,7 @@ RECORDED = sorted(
     for path in FRAMEWORKS.glob("*/fail.json")
     if path.parent.name != "mcp-sdk-native-stdio"  # records no content at all
 )
-# The prompt, arguments and a result of the recorded agent. Messages of errors are kept.
+# The prompt, arguments and a result of the recorded agent.
 SAID = ("Refund order A-1001", "within-30-days")
 TOOLS = ("lookup_order", "refund_create")
 
@@ -46,6 +48,28 @@ def test_what_was_said_is_gone_and_tool_names_remain(tmp_path: Path, framework: 
         assert [word for word in SAID if word in after] == []
         assert tool_names(after) == tool_names(before)
         assert "trackway.content.sha256." in after
+
+
+def test_what_an_exception_says_is_gone_and_its_type_remains(tmp_path: Path) -> None:
+    memory = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(memory))
+    with (
+        pytest.raises(ValueError, match="canary"),
+        provider.get_tracer("opentelemetry.instrumentation.openai").start_as_current_span("chat"),
+    ):
+        raise ValueError("canary: the prompt was refused")
+    (span,) = memory.get_finished_spans()
+    cleaner = Cleaner(content=False)
+    exporter = ParquetSpanExporter(tmp_path, cleaner=cleaner)
+    exporter.export([span])
+    exporter.shutdown()
+    (path,) = tmp_path.rglob("*.parquet")
+    for after in (cleaner.clean(span).to_json(), repr(pq.ParquetFile(path).read().to_pylist())):
+        assert "canary" not in after
+        assert "ValueError" in after
+        assert "ERROR" in after
+    assert "canary" in Cleaner().clean(span).to_json()
 
 
 def test_the_keyed_hash_tells_equal_values_from_others() -> None:

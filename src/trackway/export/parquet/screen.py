@@ -5,9 +5,9 @@
    instrumentors, and where a key that is not ours is among the attributes of our own spans, their
    names, messages and `attributes`.
 2. Such a row is looked at when the screen hits, when its texts are longer than one value may be, or
-   when it has nested attributes. All of them are looked at when one of their keys is denied, or
-   names content that is off, when the resource holds a secret, and when the redactor has patterns
-   or hooks of the user: then there is no screen.
+   when it has nested attributes. All of them are looked at when content is off, when one of their
+   keys is denied, when the resource holds a secret, and when the redactor has patterns or hooks of
+   the user: then there is no screen.
 3. Any row is looked at when it is longer than a span may be, or has events or links that our own
    capture has not cleaned.
 4. What is looked at goes through `Cleaner.clean`, which decides.
@@ -25,7 +25,6 @@ from opentelemetry.sdk.trace import ReadableSpan
 
 from trackway.capture import Limits
 from trackway.export.clean import Cleaner, is_own_key
-from trackway.export.content import is_content
 from trackway.export.parquet.table import batch_of
 from trackway.export.rows import Rows
 
@@ -96,7 +95,7 @@ class Screen:
     def _is_every_row(self, rows: Rows, spans: Sequence[ReadableSpan]) -> bool:
         redactor = self._cleaner.redactor
         keys = rows.own_keys | rows.foreign_keys
-        if not self._cleaner.content and any(map(is_content, keys)):
+        if not self._cleaner.content:
             return True
         if redactor is None:
             return False
