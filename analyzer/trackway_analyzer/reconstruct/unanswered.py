@@ -4,7 +4,8 @@
    and no call.
 2. If another agent of the run started after it and its name stands in the request's name
    (`transfer_to_billing`), the request was a handover, and that agent took it up.
-3. Else it was never executed.
+3. Else it was never executed. So was a request that was answered with the text by which a framework
+   says that a person refused it (`REFUSALS`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -22,11 +24,17 @@ from trackway_analyzer.reconstruct.messages import quickly_parsed
 
 Missing = list[tuple[int, Call]]
 
+REFUSALS: Final = frozenset({"The tool call was denied.", "Tool execution was not approved."})
+"""What pydantic-ai (2) and openai-agents (0.24) answer the model unless somebody says it better."""
+
 _BETWEEN_WORDS = re.compile(r"[^0-9a-z]+")
 
 
 def settled(missing: Missing, drafts: Drafts) -> tuple[Missing, set[int]]:
     """Return the requests that are steps, by run, and the places of those handed over."""
+    for _, call in missing:
+        if call.answer is not None and _is_refusal(call.answer.response):
+            call.answer = None
     unanswered = [(run, call) for run, call in missing if call.answer is None]
     if not unanswered:
         return missing, set()
@@ -45,6 +53,10 @@ def settled(missing: Missing, drafts: Drafts) -> tuple[Missing, set[int]]:
         if call.answer is None and _is_handover(call, agents.get(run, ()))
     }
     return kept, taken_up
+
+
+def _is_refusal(response: object) -> bool:
+    return isinstance(response, str) and response in REFUSALS
 
 
 def _outputs_of_roots(

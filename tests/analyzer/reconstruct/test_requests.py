@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from analyzer.span_builder import Recording, answered, asked, call, gaps, outline, said, user
 
 LOOKUP = call("lookup", {"id": 7}, "c1")
@@ -100,6 +102,25 @@ def test_requested_but_never_executed_is_kept():
     assert (refund.executed, refund.requested, refund.ok) == (False, True, False)
     assert (refund.arguments, refund.synthesised, refund.span_id) == ({"id": 7}, True, None)
     assert run.tools == ["lookup"]
+
+
+@pytest.mark.parametrize(
+    "refusal", ["The tool call was denied.", "Tool execution was not approved."]
+)
+def test_a_request_that_a_person_refused_was_never_executed(refusal: str):
+    record = Recording()
+    agent = record.agent("support")
+    record.model(agent, asks=[LOOKUP])
+    record.tool("lookup", {"id": 7}, "done", agent, call_id="c1")
+    record.model(agent, asks=[call("refund", {"id": 7}, "c2")])
+    record.model(
+        agent,
+        told=[asked(call("refund", {"id": 7}, "c2")), answered("c2", refusal)],
+        says="Somebody said no.",
+    )
+    lookup, refund = (step for step in record.run().steps if step.tool)
+    assert (lookup.executed, lookup.ok) == (True, True)
+    assert (refund.tool, refund.executed, refund.ok) == ("refund", False, False)
 
 
 def test_executed_without_a_request_is_marked():
