@@ -83,8 +83,13 @@ def claude_code_spans(lines: Sequence[Located], quarantine: Quarantine) -> Itera
                 continue
             known[uuid] = line
         sessions[session].append(line)
+    silent = True
     for session, own in sessions.items():
-        yield from _Session(session, own).spans()
+        for span in _Session(session, own).spans():
+            silent = False
+            yield span
+    if silent:
+        quarantine.add(Reason.NOT_A_TRACE, "session lines of Claude Code, and nobody says anything")
 
 
 @dataclass(slots=True)

@@ -223,7 +223,8 @@ def test_stats_refuse_pass_rates_of_runs_without_a_task(
     judged.write_text(f"run_id,success\n{HAPPY},true\n")
     code, out, err = call("stats", path, "--outcomes", judged)
     assert code == 2
-    assert "1 of 2 runs succeeded, 1 were not judged; no pass^k, for 2 of 2 runs have" in out
+    said = " ".join(out.split())
+    assert "1 of 2 runs succeeded, 1 were not judged; no pass^k, for 2 of 2 runs have" in said
     assert "no pass^k of all runs: 2 of 2 runs have no task id" in err
 
 

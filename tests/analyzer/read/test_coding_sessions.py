@@ -327,3 +327,14 @@ def test_lines_of_broken_shapes_raise_nothing(lines: list[Any], tmp_path: Path) 
     path = tmp_path / "broken.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     ta.load(path).runs()
+
+
+def test_a_session_in_which_nobody_says_anything_is_told_of(tmp_path: Path) -> None:
+    line = {"type": "file-history-snapshot", "messageId": "m1", "snapshot": {}}
+    path = tmp_path / "session.jsonl"
+    path.write_text(json.dumps(line) + "\n")
+    trajectories = ta.load(path)
+    assert len(trajectories) == 0
+    (row,) = trajectories.quarantined.to_pylist()
+    assert row["reason"] == "not_a_trace"
+    assert "nobody says anything" in row["detail"]
