@@ -168,7 +168,7 @@ def _step_line(step: Step, parallel: bool, asked_for: tuple[str, ...]) -> StepLi
         operation=step.operation,
         title=one_line(step.name if not model else f"model {step.name}".replace(" llm", "")),
         kind=step.kind,
-        call=_model_call(asked_for) if model else arguments_text(step.arguments, VALUE_WIDTH),
+        call=_model_call(asked_for) if model else arguments_text(_asked(step), VALUE_WIDTH),
         result=_model_text(step.output) if model else _result(step),
         marks=tuple(_marks(step)),
     )
@@ -202,7 +202,16 @@ def _texts(output: JsonValue) -> Iterator[str]:
 def _result(step: Step) -> str | None:
     if not step.executed or step.ok is False:
         return None  # a mark says it
-    return value_text(step.result, VALUE_WIDTH)
+    return value_text(_given(step), VALUE_WIDTH)
+
+
+def _asked(step: Step) -> JsonValue | NotRecorded:
+    """What went in: a call's arguments; of a retrieval and whatever is no call, the input."""
+    return step.arguments if step.operation == Operation.TOOL else step.input
+
+
+def _given(step: Step) -> JsonValue | NotRecorded:
+    return step.result if step.operation == Operation.TOOL else step.output
 
 
 def _marks(step: Step) -> Iterator[Mark]:

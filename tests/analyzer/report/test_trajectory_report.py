@@ -126,6 +126,21 @@ def test_a_recorded_null_and_a_missing_result_read_differently() -> None:
     ]
 
 
+def test_a_retrieval_shows_its_query_and_documents() -> None:
+    found = trajectory(
+        {
+            "operation": ["retrieval"],
+            "input": ['{"query":"damaged on arrival"}'],
+            "output": ['[{"id":"kb-17"}]'],
+            "executed": [True],
+        }
+    )
+    text = trajectory_text(found)
+    assert "damaged on arrival" in text
+    assert "kb-17" in text
+    assert "retrieval not recorded" not in text
+
+
 def test_retries_requests_and_cut_values_are_marked() -> None:
     run = trajectory(
         {
