@@ -189,7 +189,10 @@ def content_choice() -> bool:
 def _left_to(library: Library, version: str | None, others: list[str], fitting: list[Way]) -> Entry:
     ways = {way.target: way for way in fitting}
     names = [ways[o].distribution if o in ways else o.partition(":")[0] for o in others]
-    why = f"already recorded by {names[0]}, left to it"
+    why = (
+        f"already recorded by {names[0]}, left to it: it decides whether there is content, "
+        "without which the calls of a loop are not seen"
+    )
     if len(names) > 1:
         why = f"recorded twice, by {' and '.join(names)}: turn one of them off"
         _LOGGER.warning("trackway: %s is %s", library.name, why)
