@@ -21,7 +21,7 @@ class Entry:
     why: str
     """Why it is off, or what to know while it is on; may be empty."""
     content: bool | None
-    """Whether prompts, arguments and results are recorded; None where it is off, or left to another."""
+    """Whether prompts, arguments and results are recorded; None: it is off, or left to another."""
 
     @property
     def is_installed(self) -> bool:

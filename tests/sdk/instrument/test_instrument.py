@@ -98,8 +98,8 @@ def test_a_library_that_another_instrumentor_records_is_left_to_it(module: Any, 
     entry = trackway.instrument()["openai"]
     assert entry.on
     assert entry.why == (
-        "already recorded by made_up_instrumentors, left to it: it decides whether there is content,"
-        " without which the calls of a loop are not seen"
+        "already recorded by made_up_instrumentors, left to it: it decides whether there is"
+        " content, without which the calls of a loop are not seen"
     )
     assert not module.First().is_instrumented_by_opentelemetry
     trackway.uninstrument()
