@@ -45,6 +45,7 @@ from trackway.propagation import (
 from trackway.recording import VERSION, Recorder, install
 from trackway.sampling import drawn
 from trackway.schema import SCOPE_NAME
+from trackway.watching import lost
 
 _LOGGER: Final = logging.getLogger("trackway")
 
@@ -149,6 +150,7 @@ def provider_in_use() -> TracerProvider | None:
 
 def flush(timeout: float = DEFAULT_TIMEOUT) -> bool:
     """Deliver what has ended, within `timeout` seconds; True only if all of it was delivered."""
+    lost()
     pipeline = _Configured.pipeline
     return pipeline is None or pipeline.force_flush(int(timeout * 1000))
 
@@ -162,6 +164,7 @@ def shutdown(timeout: float = DEFAULT_TIMEOUT) -> bool:
 
 
 def _close() -> None:
+    lost()  # the last chance to tell of what was cut off
     if _Configured.pipeline is not None:
         _Configured.pipeline.close()
 

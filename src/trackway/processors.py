@@ -14,7 +14,9 @@
    entities and its idempotency key when it ends and its arguments and result are known.
 6. Where the provider keeps fewer attributes of a span than `MAX_ATTRIBUTES`, a span inside a run
    gets that many: past the limit the oldest are evicted, which are identity, model and usage.
-7. Nothing here raises: a processor that fails loses spans.
+7. A span that opens a run, or that is a step outside any, says which of the libraries that were
+   turned on no longer record (`watching`).
+8. Nothing here raises: a processor that fails loses spans.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ from trackway.schema import (
     Operation,
     Trackway,
 )
+from trackway.watching import is_watching, lost
 
 MAX_ATTRIBUTES: Final = 512
 """Instrumentors that flatten messages pass OpenTelemetry's 128."""
@@ -82,6 +85,8 @@ def stamp(span: Span, parent_context: Context | None) -> None:
     """Add identity to a foreign span that has just started and, to a step, its index."""
     scope = span.instrumentation_scope
     if scope is not None and scope.name == SCOPE_NAME:
+        if is_watching() and Trackway.SCHEMA_VERSION in (span.attributes or NOTHING):
+            _say_what_is_lost(span)
         return
     try:
         context = get_current() if parent_context is None else parent_context
@@ -108,9 +113,18 @@ def _enter(span: Span, context: Context) -> None:
     operation = operation_of(present)
     if recorder is not None and opens_run(operation) and is_over(place):
         place = _opened(span, recorder, present)
+        _say_what_is_lost(span)
+    elif operation in STEP_OPERATIONS and is_over(place):
+        _say_what_is_lost(span)
     if place is not None and place.run is not None:
         setattr(span, FOREIGN_PLACE, place)
         _stamp(span, place, parent, operation, recorder)
+
+
+def _say_what_is_lost(span: Span) -> None:
+    found = lost()
+    if found:
+        span.set_attribute(Trackway.INSTRUMENTATION_LOST, found)
 
 
 def _enter_again_once_known(span: Span, context: Context) -> None:

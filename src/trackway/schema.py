@@ -78,6 +78,8 @@ class GapName(StrEnum):
     PARENT_CYCLE = "parent_cycle"
     UNKNOWN_DIALECT = "unknown_dialect"
     TRUNCATED_FILE = "truncated_file"
+    INSTRUMENTATION_LOST = "instrumentation_lost"
+    MISSING_TOKENS = "missing_tokens"
 
 
 class GenAI:
@@ -157,6 +159,7 @@ class Trackway:
     CONTENT_SHA256: Final = "trackway.content.sha256"
     REDACTED: Final = "trackway.redacted"
     CAPTURE_ERROR: Final = "trackway.capture_error"
+    INSTRUMENTATION_LOST: Final = "trackway.instrumentation.lost"
     STREAM_ABANDONED: Final = "trackway.stream.abandoned"
     STREAM_CHUNKS: Final = "trackway.stream.chunks"
     STREAM_FIRST_CHUNK: Final = "trackway.stream.time_to_first_chunk"

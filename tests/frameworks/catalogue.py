@@ -41,7 +41,7 @@ class Framework:
     aborts: bool = False
     """An error of a tool ends the run instead of going to the model."""
     plays: tuple[str, ...] = ()
-    """Variants that not every framework can play: approval, sub-agent, handoff, retriever."""
+    """Variants that not every framework can play: reset, approval, sub-agent, handoff, …"""
 
 
 ENVIRONMENTS: Final = {
@@ -108,14 +108,16 @@ FRAMEWORKS: Final = {
             own_loop=True,
             overloaded=529,
         ),
-        Framework("litellm", "LiteLLM", "litellm", "litellm_loop.py", own_loop=True),
+        Framework(
+            "litellm", "LiteLLM", "litellm", "litellm_loop.py", own_loop=True, plays=("reset",)
+        ),
         Framework(
             "langgraph",
             "LangGraph",
             "langgraph",
             "langgraph_agent.py",
             aborts=True,
-            plays=("approval", "sub-agent", "retriever"),
+            plays=("reset", "approval", "sub-agent", "retriever"),
         ),
         Framework(
             "openai-agents",
@@ -123,7 +125,7 @@ FRAMEWORKS: Final = {
             "openai-agents",
             "openai_agents.py",
             error_text="An error occurred while running the tool",
-            plays=("approval", "sub-agent", "handoff"),
+            plays=("reset", "approval", "sub-agent", "handoff"),
         ),
         Framework(
             "openai-agents-chat",
@@ -132,7 +134,7 @@ FRAMEWORKS: Final = {
             "openai_agents.py",
             ("chat",),
             error_text="An error occurred while running the tool",
-            plays=("sub-agent", "handoff"),
+            plays=("reset", "sub-agent", "handoff"),
         ),
         Framework(
             "pydantic-ai",

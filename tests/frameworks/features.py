@@ -44,6 +44,9 @@ FEATURES: Final = {
     "zero-code": Feature(
         "zero code", "`OTEL_PYTHON_DISTRO=trackway opentelemetry-instrument`, the program unchanged"
     ),
+    "reset": Feature(
+        "reset", "the program takes off the library's own tracing afterwards: nothing is lost"
+    ),
     "approval": Feature("approval", "interrupted, resumed in a new process: one trajectory"),
     "sub-agent": Feature(
         "sub-agent", "an agent as a tool: its steps inside the call, below both agents' names"
@@ -58,6 +61,8 @@ NO_APPROVAL: Final = (
     "(`trackway.wait` and `trackway.carrier` serve any)"
 )
 NOT_PLAYED: Final = {
+    "reset": "no tracing of the library's own that people take off (litellm: `litellm.callbacks = "
+    "[]`; LangGraph: `callbacks=[]`; OpenAI Agents: `set_trace_processors([])`)",
     "approval": NO_APPROVAL,
     "sub-agent": "no sub-agents of the library's own, or not played (smolagents)",
     "handoff": "no handoffs, or not played (LangGraph, LlamaIndex, Google ADK, Microsoft Agent "

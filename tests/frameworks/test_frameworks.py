@@ -196,6 +196,11 @@ def test_zero_code(framework: str) -> None:
     as_without(framework, "zero-code")
 
 
+@asked_of_all("reset")
+def test_taking_off_the_librarys_own_tracing(framework: str) -> None:
+    as_without(framework, "reset")
+
+
 @asked_of_all("approval")
 def test_an_approval_in_another_process(framework: str) -> None:
     played = recording(framework, "approval")

@@ -20,7 +20,12 @@ from trackway_analyzer.diff.volatile import Renaming, argument_changes, shape
 from trackway_analyzer.model import NotRecorded, Trajectory
 
 HIDES_STEPS = frozenset(
-    {GapName.MISSING_STEPS, GapName.TOOLS_NOT_OBSERVABLE, GapName.UNFINISHED_SPAN}
+    {
+        GapName.MISSING_STEPS,
+        GapName.TOOLS_NOT_OBSERVABLE,
+        GapName.UNFINISHED_SPAN,
+        GapName.INSTRUMENTATION_LOST,
+    }
 )
 
 

@@ -18,6 +18,8 @@
     whose output is not recorded; the last turn asked for a call in a run without any tool span; an
     agent ended well and no call of it is recorded.
 14. `missing_timestamps`: steps whose start or end the source does not hold. Counts steps.
+15. `instrumentation_lost`: the recorder says that a library which it had turned on was cut off when
+    the run began; what it did is not in the record. Counts libraries.
 
 A gap of one step has its position. A gap of all steps of a kind is one gap of the run, without one.
 """
@@ -35,6 +37,7 @@ import pyarrow.compute as pc
 from trackway.schema import GapName, Operation, Trackway
 from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, Ints, Mask, SpanColumns, paired
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, GapRow, gap, places
+from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.reconstruct.run_spans import RunSpans
 from trackway_analyzer.reconstruct.value_gaps import gaps_of_values
 from trackway_analyzer.spans import NO_TIME
@@ -49,6 +52,8 @@ _OFFERED: Final = (
 )
 """Attributes of several dialects that list the tools a model may call."""
 
+
+_LOST: Final = f'"{Trackway.INSTRUMENTATION_LOST}"'
 
 _OF_RUN_SPAN: Final = rf'"(?:{Trackway.SCHEMA_VERSION}|{Trackway.RUN_LAST_STEP})":'.replace(
     ".", r"\."
@@ -129,6 +134,24 @@ def _run_spans(evidence: Evidence) -> Found:
     pairs = np.unique(np.stack((run[bare], own[bare])), axis=1)
     for number, count in zip(*np.unique(pairs[0], return_counts=True), strict=True):
         yield int(number), gap(GapName.UNFINISHED_SPAN, int(count), detail=_NO_RUN_SPAN)
+
+
+def _cut_off(evidence: Evidence) -> Found:
+    """Libraries that the recorder was cut off from."""
+    columns, run = evidence.columns, evidence.run
+    texts = columns.array("attributes")
+    marked = pc.match_substring(texts, _LOST).fill_null(False).to_numpy(zero_copy_only=False)
+    found: dict[int, set[str]] = defaultdict(set)
+    for row in np.flatnonzero(marked & (run != NONE)).tolist():
+        told = quickly_parsed(texts[row].as_py())
+        listed = told.get(Trackway.INSTRUMENTATION_LOST) if isinstance(told, dict) else None
+        found[int(run[row])].update(map(str, listed if isinstance(listed, list) else ()))
+    for number, said in found.items():
+        if said:
+            yield (
+                number,
+                gap(GapName.INSTRUMENTATION_LOST, len(said), detail="; ".join(sorted(said))),
+            )
 
 
 def _clock_holes(evidence: Evidence) -> Found:
@@ -213,6 +236,7 @@ _FINDERS: Final = (
     _structure,
     _spans,
     _untimed,
+    _cut_off,
     _run_spans,
     _clock_holes,
     gaps_of_values,

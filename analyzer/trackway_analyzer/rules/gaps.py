@@ -18,7 +18,13 @@ from trackway_analyzer.rules.terms import Hidden
 NO_TRACE: Final = "no_trace"
 """Name for the gap of a run of which nothing at all was recorded."""
 ABSENCE: Final = frozenset(
-    {GapName.MISSING_STEPS, GapName.UNFINISHED_SPAN, GapName.TOOLS_NOT_OBSERVABLE, NO_TRACE}
+    {
+        GapName.MISSING_STEPS,
+        GapName.UNFINISHED_SPAN,
+        GapName.TOOLS_NOT_OBSERVABLE,
+        GapName.INSTRUMENTATION_LOST,
+        NO_TRACE,
+    }
 )
 NOT_RECORDED_GAP: Final = "not_recorded"
 """Name for a value that is not there although no gap says why."""

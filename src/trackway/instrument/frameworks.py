@@ -91,7 +91,7 @@ FRAMEWORKS: Final[tuple[Library, ...]] = (
             f"{GENAI}openai>=1.2b0",
         ),
         note="The framework's own exporter stays on and sends traces to OpenAI where a key is "
-        "set: `agents.set_trace_processors([])` before `instrument()` takes it off.",
+        "set: `agents.set_trace_processors([])` takes it off.",
     ),
     Library(
         name="pydantic-ai",

@@ -103,3 +103,5 @@ SWITCHES: Final[Mapping[str, Switch]] = {
     "strands": _strands,
     "variables": _variables,
 }
+TAKES_PROVIDER: Final = frozenset({"pydantic_ai"})
+"""Switches that hand on the provider that records; the spans of the others go to the global one."""

@@ -13,13 +13,15 @@ from trackway.capture import record_capture_error
 from trackway.configure import provider_in_use
 from trackway.doubles import expect
 from trackway.environment import is_disabled, read_environment
+from trackway.instrument.connections import kept, losses
 from trackway.instrument.detection import active_instrumentors, can_import, fits, version_of
 from trackway.instrument.library import Library, Origin, Undo, Way
 from trackway.instrument.registry import BY_NAME, KNOWN
 from trackway.instrument.report import Entry, Report
 from trackway.instrument.retries import watch_retries
-from trackway.instrument.switches import SWITCHES, content_variables, with_variables
+from trackway.instrument.switches import SWITCHES, TAKES_PROVIDER, content_variables, with_variables
 from trackway.recording import active
+from trackway.watching import unwatch, watch, why_lost
 
 _UNSUPPORTED: Final = (
     "found, and not supported: decorate its calls with trackway.llm and trackway.tool; spans that "
@@ -57,16 +59,21 @@ def instrument(*names: str, exclude: Iterable[str] = ()) -> Report:
 def uninstrument(*names: str) -> None:
     """Turn off what `instrument()` turned on: these libraries, or all of them."""
     for name in names or tuple(_On.undos):
-        undo = _On.undos.pop(name, None)
-        _On.entries.pop(name, None)
-        try:
-            if undo is not None:
-                undo()
-        except Exception as error:  # noqa: BLE001 - instrumentors are others' code
-            record_capture_error(f"uninstrument {name}", error)
+        _turn_off(name)
     while _On.shared and not _On.undos:
         _On.shared.pop()()
     _expect_doubles()
+
+
+def _turn_off(name: str) -> None:
+    undo = _On.undos.pop(name, None)
+    _On.entries.pop(name, None)
+    unwatch(name)
+    try:
+        if undo is not None:
+            undo()
+    except Exception as error:  # noqa: BLE001 - instrumentors are others' code
+        record_capture_error(f"uninstrument {name}", error)
 
 
 def _expect_doubles() -> None:
@@ -118,7 +125,9 @@ def _guarded(library: Library) -> Entry:
 
 def _turned_on(library: Library) -> Entry:
     if library.name in _On.entries:
-        return _On.entries[library.name]
+        if why_lost(library.name) is None:
+            return _On.entries[library.name]
+        _turn_off(library.name)
     version = version_of(library.distribution)
     if not can_import(library.module):
         return _off(library, None, "")
@@ -143,29 +152,32 @@ def _try(library: Library, version: str | None, way: Way) -> Entry:
     if not _On.shared:
         _On.shared += [with_variables(content_variables(content)), watch_retries()]
     try:
-        undo = _switch(way, content, provider_in_use())
+        undo = _switch(library, way, content, provider_in_use())
     except Exception as error:  # noqa: BLE001 - instrumentors are others' code
         record_capture_error(f"instrument {library.name}", error)
         return _off(library, version, f"{way.label} failed: {type(error).__name__}: {error}")
     best = library.ways[0]
     why = "" if way is best or not fits(best, version) else f"better: {best.label}"
+    cut_off = why_lost(library.name)
     entry = Entry(
         library.name,
         version,
         way.label,
         version_of(way.distribution),
-        on=True,
-        why=why,
-        content=content,
+        on=cut_off is None,
+        why=cut_off or why,
+        content=content if cut_off is None else None,
     )
     _On.entries[library.name] = entry
     _On.undos[library.name] = undo
     return entry
 
 
-def _switch(way: Way, content: bool, provider: Any) -> Undo:
+def _switch(library: Library, way: Way, content: bool, provider: Any) -> Undo:
     if way.is_native:
-        return SWITCHES[way.target](content, provider)
+        undo = SWITCHES[way.target](content, provider)
+        watch(library.name, losses(library.name, None, _given(way, provider)))
+        return undo
     module, _, name = way.target.partition(":")
     instrumentor: Any = getattr(import_module(module), name)()
     arguments: dict[str, Any] = {} if provider is None else {"tracer_provider": provider}
@@ -173,8 +185,21 @@ def _switch(way: Way, content: bool, provider: Any) -> Undo:
         config = import_module("openinference.instrumentation").TraceConfig
         arguments["config"] = config() if content else config(hide_inputs=True, hide_outputs=True)
     instrumentor.instrument(**arguments, raise_exception_on_conflict=True)
-    undo: Undo = instrumentor.uninstrument
-    return undo
+    release = kept(library.name, instrumentor)
+    watch(library.name, losses(library.name, instrumentor, provider))
+
+    def undo_all() -> None:
+        if release is not None:
+            release()
+        if getattr(instrumentor, "is_instrumented_by_opentelemetry", True):
+            instrumentor.uninstrument()
+
+    return undo_all
+
+
+def _given(way: Way, provider: Any) -> Any:
+    """Most libraries that write their spans themselves take the global provider."""
+    return provider if way.target in TAKES_PROVIDER else None
 
 
 def content_choice() -> bool:

@@ -305,3 +305,13 @@ def test_an_agent_that_ended_well_without_a_call_was_not_watched():
 
 def test_an_agent_of_ours_that_did_nothing_did_nothing():
     assert native(last_step=0).run().gaps == ()
+
+
+def test_a_library_that_was_cut_off_is_told_of():
+    record = Recording()
+    said = {"trackway.instrumentation.lost": ["openai: turned off", "mcp: replaced"]}
+    record.model(told=[], says="hello", attributes=said)
+    run = record.run()
+    assert [(gap.name, gap.count, gap.detail) for gap in run.gaps] == [
+        ("instrumentation_lost", 2, "mcp: replaced; openai: turned off")
+    ]

@@ -56,6 +56,8 @@ def answer(request: str) -> str:
     if refund.PHASE:
         return answer_with_approval(asked)
     agent = create_agent(model, tools, system_prompt=refund.INSTRUCTIONS, name="refund_agent")
+    if refund.MODE == "reset":
+        return str(agent.invoke(asked, {"callbacks": []})["messages"][-1].content)
     if not refund.STREAM:
         return str(agent.invoke(asked)["messages"][-1].content)
     *_, last = agent.stream(asked, stream_mode="values")

@@ -6,9 +6,11 @@ from functools import partial
 
 import litellm
 from chat_loop import loop
-from refund import MODEL, URL, play, record
+from refund import MODE, MODEL, URL, play, record
 
 record()
+if MODE == "reset":
+    litellm.callbacks, litellm.success_callback = [], []
 
 
 async def answer(request: str) -> str:

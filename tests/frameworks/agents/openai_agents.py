@@ -16,10 +16,13 @@ from agents import (
     function_tool,
     set_default_openai_api,
     set_default_openai_client,
+    set_trace_processors,
 )
 from openai import AsyncOpenAI
 
 refund.record()
+if refund.MODE == "reset":
+    set_trace_processors([])
 
 if "chat" in sys.argv[1:]:
     set_default_openai_api("chat_completions")

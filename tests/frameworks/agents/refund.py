@@ -4,6 +4,7 @@ Every agent beside this file is the same agent in another framework. The environ
 scenario is played and how it is recorded:
 
 - `REFUND_MODE=auto`: `configure()` and `instrument()`, nothing else.
+- `reset`: the same, and then the program does to the library's own tracing what people do.
 - `decorated`: `configure()`, and the tools and the agent decorated by hand.
 - `zero-code`: nothing here; the program runs under `opentelemetry-instrument`.
 """
@@ -101,7 +102,7 @@ def record() -> None:
     """Start recording as `REFUND_MODE` says."""
     if MODE != "zero-code":
         trackway.configure("refund-agent", export=os.environ["REFUND_TRACES"])
-    if MODE == "auto":
+    if MODE in ("auto", "reset"):
         report = trackway.instrument()
         on = [(entry.library, entry.by, entry.by_version) for entry in report if entry.on]
         Path(f"{STATE}.report").write_text(json.dumps(on))
