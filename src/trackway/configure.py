@@ -250,10 +250,13 @@ def _declared(tools: str | Path | None, named: str | None) -> Declaration | None
     if named is None and not Path(DEFAULT_FILE).is_file():
         return None
     try:
-        return read_declaration(named or DEFAULT_FILE)
+        declaration = read_declaration(named or DEFAULT_FILE, strict=False)
     except (DeclarationError, OSError) as error:
         _LOGGER.error("trackway: tools are not declared: %s", error)
         return None
+    for problem in declaration.problems:
+        _LOGGER.error("trackway: left out of the declared tools: %s", problem)
+    return declaration
 
 
 def _targets(

@@ -7,23 +7,22 @@
    analyzer's.
 2. A name may be a pattern (`refund_*`, `*.create`). A tool's own name wins over patterns, the
    longer pattern over the shorter one, and of two as long the first.
-3. A wrong file is a `DeclarationError` that names file and line, what was expected, what was found
-   and the nearest word.
+3. What is wrong is a problem that names file and line, what was expected, what was found and the
+   nearest word. It costs the key or the tool that it stands at, and nothing else.
+4. Whoever reads strictly gets a `DeclarationError` with all problems instead.
 """
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 from trackway.capture.refs import parse_path
+from trackway.declaration_text import Line, Unreadable, read_toml, read_yaml
 from trackway.schema import StepKind
 
 DEFAULT_FILE: Final = "trackway.toml"
@@ -34,12 +33,9 @@ _POLICY_ONLY: Final = ("success",)
 """Keys of a tool in a policy file that the analyzer alone reads."""
 _MOST_KNOWN: Final = 1024
 
-Line = Callable[[str, str | None], int]
-"""Finds the line of a tool, and of a key in it."""
-
 
 class DeclarationError(ValueError):
-    """A declaration file says something that can't be understood."""
+    """A declaration file says something that can't be understood; one line a problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +68,10 @@ class DeclaredTool:
 class Declaration:
     """Tools by name or pattern."""
 
-    def __init__(self, tools: Mapping[str, DeclaredTool]) -> None:
+    def __init__(self, tools: Mapping[str, DeclaredTool], problems: Sequence[str] = ()) -> None:
         self.tools: Final = dict(tools)
+        self.problems: Final = tuple(problems)
+        """What could not be understood and was left out, with file and line."""
         self._patterns = sorted((name for name in tools if _is_pattern(name)), key=len)[::-1]
         self._found: dict[str, DeclaredTool | None] = {}
 
@@ -92,55 +90,67 @@ class Declaration:
         return found
 
 
-def read_declaration(path: str | Path) -> Declaration:
+def read_declaration(path: str | Path, *, strict: bool = True) -> Declaration:
     """Read a `.toml` file, or the tools of a policy file (`.yaml`, `.yml`).
 
-    Raises DeclarationError on a wrong file, OSError on one that can't be read.
+    Raises OSError on a file that can't be read, DeclarationError on one of another format, and on
+    any problem in it if `strict`; else what is wrong is left out and listed in `problems`.
     """
     path = Path(path)
-    text = path.read_text(encoding="utf-8")
-    if path.suffix in (".yaml", ".yml"):
-        members, line = _yaml(path, text)
-    else:
-        members, line = _toml(path, text)
-    return Declaration(_Reader(path, line).tools(members))
+    read = read_yaml if path.suffix in (".yaml", ".yml") else read_toml
+    try:
+        members, line, unread = read(path.read_text(encoding="utf-8"))
+    except Unreadable as error:
+        raise DeclarationError(f"{path}:{error}") from None
+    except UnicodeDecodeError as error:
+        raise DeclarationError(f"{path}:1: no UTF-8: {error.reason}") from None
+    reader = _Reader(line)
+    tools = reader.tools(members)
+    problems = [f"{path}:{number}: {said}" for number, said in sorted(unread + reader.problems)]
+    if problems and strict:
+        raise DeclarationError("\n".join(problems))
+    return Declaration(tools, problems)
 
 
 class _Reader:
-    """Turns decoded members into tools; knows where to point in an error."""
+    """Turns decoded members into tools, and notes what it can't understand and where."""
 
-    def __init__(self, path: Path, line: Line) -> None:
-        self._path = path
+    def __init__(self, line: Line) -> None:
         self._line = line
+        self.problems: list[tuple[int, str]] = []
 
     def tools(self, members: Mapping[str, Any]) -> dict[str, DeclaredTool]:
         for key in members:
             if key not in _TOP:
                 known = list(_TOP[:1])
-                raise self._error(
-                    str(key), None, f"expected {known[0]}, found {key!r}{_near(key, known)}"
-                )
-        declared = members.get("tools", {})
+                self._note(str(key), None, f"expected {known[0]}, found {key!r}{_near(key, known)}")
+        declared = members.get("tools")
+        if declared is None:
+            return {}
         if not isinstance(declared, dict):
-            raise self._error("", None, f"tools: expected a table of tools, found {declared!r}")
-        return {str(name): self._tool(str(name), said) for name, said in declared.items()}
+            self._note("", None, f"tools: expected a table of tools, found {declared!r}")
+            return {}
+        found = {str(name): self._tool(str(name), said) for name, said in declared.items()}
+        return {name: tool for name, tool in found.items() if tool is not None}
 
-    def _tool(self, name: str, said: Any) -> DeclaredTool:
+    def _tool(self, name: str, said: Any) -> DeclaredTool | None:
         if not isinstance(said, dict):
-            raise self._error(
+            self._note(
                 name, None, f"{name}: expected a table such as kind = 'lookup', found {said!r}"
             )
+            return None
         self._known(name, said, (*_TOOL, *_POLICY_ONLY), name)
         entity = said.get("entity", {})
         if isinstance(entity, str):
             entity = {"type": entity}
         if not isinstance(entity, dict):
-            raise self._error(
+            self._note(
                 name,
                 "entity",
                 f"{name}.entity: expected a type, or a table of {', '.join(_ENTITY)}; "
                 f"found {entity!r}",
             )
+            entity = {}
         self._known(name, entity, _ENTITY, f"{name}.entity")
         kind = self._kind(name, said)
         return DeclaredTool(
@@ -159,17 +169,18 @@ class _Reader:
             return StepKind(kind)
         except ValueError:
             known = [member.value for member in StepKind]
-            raise self._error(
+            self._note(
                 name,
                 "kind",
                 f"{name}.kind: expected {', '.join(known)}; found {kind!r}{_near(kind, known)}",
-            ) from None
+            )
+            return None
 
     def _known(self, name: str, said: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
         for key in said:
             if key not in keys:
                 shown = [known for known in keys if known not in _POLICY_ONLY]
-                raise self._error(
+                self._note(
                     name,
                     str(key),
                     f"{where}: expected {', '.join(shown)}; found {key!r}{_near(key, shown)}",
@@ -177,9 +188,10 @@ class _Reader:
 
     def _text(self, name: str, said: Mapping[str, Any], key: str) -> str | None:
         value = said.get(key)
-        if value is not None and not isinstance(value, str):
-            raise self._error(name, key, f"{name}.{key}: expected a text, found {value!r}")
-        return value
+        if value is None or isinstance(value, str):
+            return value
+        self._note(name, key, f"{name}.{key}: expected a text, found {value!r}")
+        return None
 
     def _path_in(self, name: str, said: Mapping[str, Any], key: str) -> str | None:
         path = self._text(name, said, key)
@@ -187,11 +199,12 @@ class _Reader:
             if path is not None:
                 parse_path(path)
         except ValueError as error:
-            raise self._error(name, key, f"{name}.entity.{key}: {error}") from None
+            self._note(name, key, f"{name}.entity.{key}: {error}")
+            return None
         return path
 
-    def _error(self, name: str, key: str | None, problem: str) -> DeclarationError:
-        return DeclarationError(f"{self._path}:{self._line(name, key)}: {problem}")
+    def _note(self, name: str, key: str | None, problem: str) -> None:
+        self.problems.append((self._line(name, key), problem))
 
 
 def _near(word: object, known: list[str]) -> str:
@@ -201,66 +214,3 @@ def _near(word: object, known: list[str]) -> str:
 
 def _is_pattern(name: str) -> bool:
     return any(sign in name for sign in "*?[")
-
-
-def _toml(path: Path, text: str) -> tuple[Mapping[str, Any], Line]:
-    try:
-        members = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        place = re.search(r"line (\d+)", str(error))
-        line = place[1] if place else str(text.count("\n") + 1)
-        raise DeclarationError(f"{path}:{line}: no TOML: {error}") from None
-    lines = text.splitlines()
-
-    def line_of(name: str, key: str | None) -> int:
-        """The parser keeps no places: look for the tool's header, and the key below it."""
-        header = re.compile(
-            rf"\s*\[\s*(?:tools\s*\.\s*)?(['\"]?){re.escape(name)}\1[\s.\]]|"
-            rf"\s*(['\"]?){re.escape(name)}\2\s*="
-        )
-        start = next((n for n, line in enumerate(lines, 1) if header.match(line)), 1)
-        if key is None:
-            return start
-        word = re.compile(rf"(?<![\w-])(['\"]?){re.escape(key)}\1\s*=")
-        return next(
-            (n for n, line in enumerate(lines[start - 1 :], start) if word.search(line)), start
-        )
-
-    return members, line_of
-
-
-def _yaml(path: Path, text: str) -> tuple[Mapping[str, Any], Line]:
-    try:
-        yaml: Any = import_module("yaml")
-    except ImportError:
-        raise DeclarationError(
-            f"{path}:1: a policy file needs PyYAML: pip install pyyaml, or declare the tools in a "
-            f"{DEFAULT_FILE}"
-        ) from None
-    try:
-        members = yaml.safe_load(text)
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = 1 if mark is None else mark.line + 1
-        raise DeclarationError(f"{path}:{line}: no YAML: {error}") from None
-    if not isinstance(members, dict):
-        raise DeclarationError(f"{path}:1: expected a mapping with tools, found {members!r}")
-
-    def line_of(name: str, key: str | None) -> int:
-        place = root
-        for word in ("tools", name, key):
-            below = _child(place, word)
-            if below is None and word == key:
-                below = _child(_child(place, "entity"), word)
-            place = below or place
-        return int(place.start_mark.line) + 1
-
-    return members, line_of
-
-
-def _child(node: Any, word: str | None) -> Any:
-    members = getattr(node, "value", None)
-    if word is None or not isinstance(members, list):
-        return None
-    return next((v for pair in members for k, v in [pair] if k.value == word), None)

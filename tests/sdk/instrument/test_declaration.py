@@ -194,6 +194,75 @@ def test_a_wrong_file_is_told_with_its_line(tmp_path: Path, text: str, problem: 
     assert str(raised.value) == f"{path}:{problem}"
 
 
+MIXED = """\
+[tools.lookup_order]
+kind = "lookup"
+entity = { type = "order", result = "x..y" }
+
+[tools.refund_create]
+kind = "mutat"
+operation_id = "key"
+
+[tools.send_email]
+kind = "notify"
+priority = 3
+
+[tool.misplaced]
+kind = "lookup"
+"""
+KEPT = {
+    "lookup_order": DeclaredTool(StepKind.LOOKUP, "order"),
+    "refund_create": DeclaredTool(operation_id="key"),
+    "send_email": DeclaredTool(StepKind.NOTIFY),
+}
+
+
+def test_what_is_wrong_costs_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "trackway.toml"
+    path.write_text(MIXED)
+    declaration = read_declaration(path, strict=False)
+    assert declaration.tools == KEPT
+    said = [problem.partition("toml:")[2] for problem in declaration.problems]
+    assert [problem.partition(": ")[0] for problem in said] == ["3", "6", "11", "13"]
+    with pytest.raises(DeclarationError) as raised:
+        read_declaration(path)
+    assert str(raised.value).splitlines() == list(declaration.problems)
+
+
+def test_what_is_wrong_in_a_policy_file_costs_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "policy.yaml"
+    path.write_text("tools:\n  a: 3\n  b: {kind: lookup}\n  c: {kind: mutat, operation_id: k}\n")
+    declaration = read_declaration(path, strict=False)
+    assert declaration.tools == {
+        "b": DeclaredTool(StepKind.LOOKUP),
+        "c": DeclaredTool(operation_id="k"),
+    }
+    assert [problem.partition("yaml:")[2][:4] for problem in declaration.problems] == [
+        "2: a", "4: c",
+    ]  # fmt: skip
+
+
+def test_a_table_that_is_no_toml_costs_that_table(tmp_path: Path) -> None:
+    path = tmp_path / "trackway.toml"
+    path.write_text(FILE.replace('kind = "mutate"', "kind = mutate") + "\n[tools.z]\nkind = -\n")
+    declaration = read_declaration(path, strict=False)
+    assert list(declaration.tools) == ["lookup_order", "send_*", "send_draft*"]
+    assert [problem.partition("toml:")[2] for problem in declaration.problems] == [
+        "6: no TOML: Invalid value (at line 6, column 8)",
+        "17: no TOML: Invalid value (at line 17, column 8)",
+    ]  # fmt: skip
+
+
+def test_of_a_tool_that_is_declared_twice_the_first_holds(tmp_path: Path) -> None:
+    path = tmp_path / "trackway.toml"
+    path.write_text("[tools.a]\nkind = 'lookup'\n[tools.a]\nkind = 'mutate'\n[tools.b]\n")
+    declaration = read_declaration(path, strict=False)
+    assert declaration.tools == {"a": DeclaredTool(StepKind.LOOKUP), "b": DeclaredTool()}
+    assert [problem.partition("toml:")[2] for problem in declaration.problems] == [
+        "3: tools.a.kind is declared twice: the first one holds"
+    ]
+
+
 def test_a_wrong_policy_file_is_told_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "policy.yaml"
     path.write_text("version: 1\ntools:\n  a: {kind: lookup}\n  b:\n    kind: mutat\n")
@@ -215,19 +284,46 @@ def test_a_wrong_file_of_the_surroundings_is_told_and_stops_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     name = "tools.toml" if named else "trackway.toml"
-    Path(name).write_text("[tools.a]\nkind = 'mutat'\n")
+    Path(name).write_text("[tools.a]\nkind = 'mutat'\n[tools.b]\nkind = 'lookup'\n")
     if named:
         monkeypatch.setenv("TRACKWAY_TOOLS", name)
     caplog.set_level(logging.ERROR, "trackway")
     spans = MemorySpans()
     spans.configure()
-    with trackway.run("t"), tool("a"):
+    with trackway.run("t"), tool("a"), tool("b"):
         pass
     trackway.shutdown()
     assert [r.getMessage().partition(": expected")[0] for r in caplog.records] == [
-        f"trackway: tools are not declared: {name}:2: a.kind"
+        f"trackway: left out of the declared tools: {name}:2: a.kind"
     ]
-    assert len(spans.all) == 2
+    kinds = {span.name: span.attributes.get(Trackway.STEP_KIND) for span in spans.all}
+    assert kinds == {"tool a": None, "tool b": "lookup", "run t": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("t.yaml", b"tools: [", "t.yaml:1: no YAML"),
+        ("t.toml", b"\xff\xfe", "t.toml:1: no UTF-8: invalid start byte"),
+        ("absent.toml", None, "[Errno 2]"),
+    ],
+)
+def test_a_file_that_cannot_be_read_at_all_stops_nothing(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    name: str,
+    content: bytes | None,
+    problem: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRACKWAY_TOOLS", name)
+    if content is not None:
+        Path(name).write_bytes(content)
+    MemorySpans().configure()
+    trackway.shutdown()
+    (record,) = caplog.records
+    assert record.getMessage().startswith(f"trackway: tools are not declared: {problem}")
 
 
 def test_the_file_in_the_working_directory_is_found(
