@@ -39,7 +39,7 @@ CIRCULAR_MARKER: Final = f"{ELLIPSIS}[circular]"
 DEPTH_MARKER: Final = f"{ELLIPSIS}[truncated: too deep]"
 FAILED_MARKER: Final = "[capture failed]"
 
-_OTHER_COST: Final = 512
+_OTHER_COST: Final = 704
 _STRING_COST: Final = 384
 _FLOAT_COST: Final = 320
 _INTEGER_COST: Final = 128
