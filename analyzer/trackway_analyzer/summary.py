@@ -6,7 +6,8 @@
    turn in parentheses and sorted, `✗` a call that failed, `?` one that was asked for and never ran.
    Model turns and arguments do not count.
 4. Counts are of what was recorded. A sum over runs where some recorded nothing says how many did
-   (`of`); a sum where no run recorded anything is null, not 0.
+   (`of`); a sum where no run recorded anything is null, not 0. Model calls inside those runs that
+   recorded nothing are counted beside it (`lacking_calls`).
 """
 
 from __future__ import annotations
@@ -66,6 +67,19 @@ TOOL_SCHEMA: Final = pa.schema(
 )
 
 
+SESSION_NAMES: Final = [
+    "session_id",
+    "runs",
+    "start",
+    "end",
+    "steps",
+    "tool_calls",
+    "tokens_in",
+    "tokens_out",
+    "calls_without_tokens",
+]
+
+
 def gap_table(batch: RunBatch) -> pa.Table:
     """One row a gap, in the order of the runs (`GAP_SCHEMA`)."""
     gaps = batch.runs.column("gaps").combine_chunks()
@@ -109,10 +123,10 @@ def session_table(batch: RunBatch) -> pa.Table:
             ("tool_calls", "sum"),
             ("tokens_in", "sum"),
             ("tokens_out", "sum"),
+            ("calls_without_tokens", "sum"),
         ]
     )
-    names = ["session_id", "runs", "start", "end", "steps", "tool_calls", "tokens_in", "tokens_out"]
-    return grouped.rename_columns(names)
+    return grouped.rename_columns(SESSION_NAMES)
 
 
 def variant_table(batch: RunBatch) -> pa.Table:
@@ -167,6 +181,8 @@ class Total:
 
     value: int | float | None
     of: int
+    lacking_calls: int = 0
+    """Model calls of these runs that did not record the number: the sum is short of theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +213,14 @@ SUMMED: Final = (
 )
 
 
+LACKING: Final = {
+    "tokens_in": "calls_without_tokens",
+    "tokens_out": "calls_without_tokens",
+    "cost": "calls_without_cost",
+}
+"""Sums of what model calls record, and the column that counts those that did not."""
+
+
 def totals(batch: RunBatch) -> Totals:
     """Count runs and sum what they recorded."""
     runs = batch.runs
@@ -212,7 +236,7 @@ def totals(batch: RunBatch) -> Totals:
         not_judged=len(runs) - judged,
         runs_with_gaps=int(np.count_nonzero(gaps.to_numpy())),
         variants=len(variant_table(batch)),
-        summed={name: _total(runs.column(name)) for name in SUMMED},
+        summed={name: _total(runs, name) for name in SUMMED},
     )
 
 
@@ -246,5 +270,9 @@ def _tasks(runs: pa.Table) -> int:
     return len({(suite, task) for suite, task in zip(*names, strict=True) if task is not None})
 
 
-def _total(column: pa.ChunkedArray) -> Total:
-    return Total(pc.sum(column).as_py(), len(column) - column.null_count)
+def _total(runs: pa.Table, name: str) -> Total:
+    column = runs.column(name)
+    lacking = 0
+    if name in LACKING:
+        lacking = pc.sum(runs.column(LACKING[name]).filter(column.is_valid())).as_py() or 0
+    return Total(pc.sum(column).as_py(), len(column) - column.null_count, lacking)

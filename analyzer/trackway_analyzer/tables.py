@@ -70,6 +70,8 @@ RUN_SCHEMA: pa.Schema = pa.schema(
         ("tokens_in", pa.int64()),
         ("tokens_out", pa.int64()),
         ("cost", pa.float64()),
+        ("calls_without_tokens", pa.int32()),  # model calls that the sums of tokens lack
+        ("calls_without_cost", pa.int32()),
         ("tools", pa.list_(pa.string())),
         ("gaps", pa.list_(GAP_TYPE)),
         ("sources", pa.list_(pa.string())),

@@ -80,6 +80,7 @@ class GapName(StrEnum):
     TRUNCATED_FILE = "truncated_file"
     INSTRUMENTATION_LOST = "instrumentation_lost"
     MISSING_TOKENS = "missing_tokens"
+    MISSING_COST = "missing_cost"
 
 
 class GenAI:

@@ -202,7 +202,10 @@ class _Digest:
         told = " OR ".join(
             f"coalesce(contains({name}, '\"tool_call'), false)" for name in ("input", "output")
         )
-        root = "tool IS NOT NULL OR coalesce(output = 'null', false)"
+        root = (
+            "tool IS NOT NULL OR coalesce(output = 'null', false)"
+            f" OR coalesce(contains(attributes, '\"{Trackway.INSTRUMENTATION_LOST}\"'), false)"
+        )
         beside = "coalesce(contains(attributes, '\"trackway.'), false)"
         found = [
             '"end" IS NULL',

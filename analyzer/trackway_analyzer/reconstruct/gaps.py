@@ -20,6 +20,7 @@
 14. `missing_timestamps`: steps whose start or end the source does not hold. Counts steps.
 15. `instrumentation_lost`: the recorder says that a library which it had turned on was cut off when
     the run began; what it did is not in the record. Counts libraries.
+16. `missing_tokens`, `missing_cost`: a model call that the run's sum knows nothing of (`usage`).
 
 A gap of one step has its position. A gap of all steps of a kind is one gap of the run, without one.
 """
@@ -39,6 +40,7 @@ from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, Ints, Mask, 
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, GapRow, gap, places
 from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.reconstruct.run_spans import RunSpans
+from trackway_analyzer.reconstruct.usage import gaps_of_usage
 from trackway_analyzer.reconstruct.value_gaps import gaps_of_values
 from trackway_analyzer.spans import NO_TIME
 
@@ -240,6 +242,7 @@ _FINDERS: Final = (
     _run_spans,
     _clock_holes,
     gaps_of_values,
+    gaps_of_usage,
     _unobservable,
 )
 

@@ -3,7 +3,8 @@
 1. Identity (session, task, variant, …) is what a head of the run says, else the first span that
    does.
 2. Tokens and cost are summed over the steps; an agent span repeats its models' tokens. Only a run
-   whose steps recorded none takes those of its heads. A sum of nothing recorded is null.
+   whose steps recorded none takes those of its heads. A sum of nothing recorded is null. Model
+   calls that a sum lacks are counted (`usage`).
 3. Events of ours on spans that are no steps (a decision of the agent, a wait of the run) are the
    run's.
 4. `tools` are the executed tools in order; `retries` counts steps that are a further attempt.
@@ -22,6 +23,7 @@ from trackway.schema import Operation
 from trackway_analyzer.reconstruct.columns import NEVER, NONE, Ints, Mask, SpanColumns, paired
 from trackway_analyzer.reconstruct.gap_rows import GapRow
 from trackway_analyzer.reconstruct.run_spans import RunSpans, attribute_columns
+from trackway_analyzer.reconstruct.usage import COST, TOKENS, without
 from trackway_analyzer.spans import NO_TIME
 from trackway_analyzer.tables import RUN_SCHEMA
 
@@ -147,6 +149,8 @@ def _of_steps(
         own = columns.array(name).take(pa.array(heads))
         recorded = steps.column(name).combine_chunks()
         arrays[name] = _sum(recorded, step_run, own, run[heads], count)
+    for name, summed in (("calls_without_tokens", TOKENS), ("calls_without_cost", COST)):
+        arrays[name] = without(steps, summed, [arrays[column] for column in summed])
     arrays["tools"] = _tools(steps, step_run, tool, count)
     return arrays
 

@@ -69,5 +69,9 @@ def _rows(totals: Totals) -> Iterator[tuple[str, object, str]]:
     yield "variants", totals.variants, ""
     yield "with gaps", totals.runs_with_gaps, ""
     for name, total in totals.summed.items():
-        known = "" if total.of == totals.runs else f"recorded by {total.of:,} of {totals.runs:,}"
-        yield name.replace("_", " ").replace("duration s", "seconds"), total.value, known
+        known = [] if total.of == totals.runs else [f"recorded by {total.of:,} of {totals.runs:,}"]
+        if total.lacking_calls:
+            calls = f"{total.lacking_calls:,} model call{'s' if total.lacking_calls > 1 else ''}"
+            known.append(f"without {calls} that recorded none")
+        title = name.replace("_", " ").replace("duration s", "seconds")
+        yield title, total.value, ", ".join(known)

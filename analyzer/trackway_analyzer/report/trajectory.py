@@ -142,9 +142,17 @@ def _facts(run: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
     if run["duration_s"] is not None:
         yield "took", f"{run['duration_s']:.1f} s"
     if run["tokens_in"] is not None or run["tokens_out"] is not None:
-        yield "tokens", f"{_count(run['tokens_in'])} in, {_count(run['tokens_out'])} out"
+        used = f"{_count(run['tokens_in'])} in, {_count(run['tokens_out'])} out"
+        yield "tokens", used + _lacking(run["calls_without_tokens"])
     if run["cost"] is not None:
-        yield "cost", f"${run['cost']:.4f}"
+        yield "cost", f"${run['cost']:.4f}" + _lacking(run["calls_without_cost"])
+
+
+def _lacking(calls: int | None) -> str:
+    """What a sum is short of."""
+    if not calls:
+        return ""
+    return f" without {calls:,} model call{'s' if calls > 1 else ''}"
 
 
 def _count(tokens: int | None) -> str:

@@ -26,6 +26,8 @@ ABSENCE: Final = frozenset(
         NO_TRACE,
     }
 )
+HARMLESS: Final = frozenset({GapName.CONTENT_OFF, GapName.MISSING_TOKENS, GapName.MISSING_COST})
+"""Gaps that hide no step, cut no value and leave no order open."""
 NOT_RECORDED_GAP: Final = "not_recorded"
 """Name for a value that is not there although no gap says why."""
 
@@ -54,12 +56,10 @@ class WithGaps:
     def blurred(self) -> frozenset[int]:
         """Runs with a gap that may hide a step, cut a value or leave an order open.
 
-        Content that is off does none of that to what was recorded.
+        Content that is off does none of that to what was recorded, nor do sums that are too small.
         """
         return frozenset(
-            run
-            for run, gaps in self.gaps.items()
-            if any(gap.name != GapName.CONTENT_OFF for gap in gaps)
+            run for run, gaps in self.gaps.items() if any(gap.name not in HARMLESS for gap in gaps)
         )
 
     def _without_trace(self) -> list[int]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.report.summary import print_stats
 from trackway_analyzer.summary import (
     Total,
     gap_table,
@@ -151,6 +154,25 @@ def test_a_total_says_how_many_runs_recorded_it() -> None:
     assert counted.summed["cost"] == Total(None, 0)
     assert (counted.succeeded, counted.failed, counted.not_judged) == (1, 1, 1)
     assert (counted.runs, counted.runs_with_gaps, counted.variants) == (3, 1, 1)
+
+
+def test_a_total_says_how_many_model_calls_it_knows_nothing_of() -> None:
+    runs = batch(
+        {"r1": [], "r2": [], "r3": []},
+        tokens_in=[10, None, 5],
+        calls_without_tokens=[2, None, 1],
+        cost=[None, None, 0.5],
+        calls_without_cost=[None, None, 0],
+    )
+    counted = totals(runs)
+    assert counted.summed["tokens_in"] == Total(15, 2, lacking_calls=3)
+    assert counted.summed["cost"] == Total(0.5, 1)
+    shown = io.StringIO()
+    print_stats(counted, tool_table(runs), Console(file=shown, width=120))
+    (line,) = (line for line in shown.getvalue().splitlines() if "tokens in" in line)
+    assert " ".join(line.split()) == (
+        "tokens in 15 recorded by 2 of 3, without 3 model calls that recorded none"
+    )
 
 
 @pytest.mark.parametrize("table", [gap_table, session_table, variant_table, tool_table])

@@ -315,3 +315,54 @@ def test_a_library_that_was_cut_off_is_told_of():
     assert [(gap.name, gap.count, gap.detail) for gap in run.gaps] == [
         ("instrumentation_lost", 2, "mcp: replaced; openai: turned off")
     ]
+
+
+def usage(record: Recording) -> list[tuple[str, int | None, str | None]]:
+    return [(gap.name, gap.position, gap.detail) for gap in record.run().gaps]
+
+
+def test_a_model_call_without_tokens_makes_the_sum_too_small():
+    record = Recording()
+    agent = record.agent("support")
+    record.model(agent, told=[], asks=[call("lookup", {"id": 7}, "c1")], tokens_in=10, tokens_out=2)
+    record.tool("lookup", {"id": 7}, "found", agent, call_id="c1")
+    record.model(agent, told=[], says="done", tokens_in=20)
+    record.model(agent, told=[], says="bye")
+    run = record.run()
+    assert usage(record) == [
+        ("missing_tokens", 2, "tokens_out"),
+        ("missing_tokens", 3, "tokens_in, tokens_out"),
+    ]
+    assert (run.run["tokens_in"], run.run["tokens_out"]) == (30, 2)
+    assert run.run["calls_without_tokens"] == 2
+
+
+def test_where_nobody_recorded_tokens_there_is_no_sum_to_be_too_small():
+    record = Recording()
+    agent = record.agent("support")
+    for text in ("one", "two"):
+        record.model(agent, told=[], says=text, tokens_in=10)
+    run = record.run()
+    assert usage(record) == []
+    assert (run.run["tokens_in"], run.run["tokens_out"]) == (20, None)
+    assert run.run["calls_without_tokens"] == 0
+    assert run.run["calls_without_cost"] is None
+
+
+def test_a_model_call_that_failed_without_an_answer_used_nothing_that_is_known():
+    record = Recording()
+    agent = record.agent("support")
+    record.model(agent, told=[], status="ERROR", error_type="RateLimitError")
+    record.model(agent, told=[], says="done", tokens_in=10, tokens_out=2)
+    assert usage(record) == []
+    record.model(agent, told=[], says="half an ans", status="ERROR", error_type="Cut")
+    assert usage(record) == [("missing_tokens", 2, "tokens_in, tokens_out")]
+
+
+def test_a_model_call_without_cost_makes_the_sum_too_small():
+    record = Recording()
+    agent = record.agent("support")
+    record.model(agent, told=[], says="one", cost=0.25)
+    record.model(agent, told=[], says="two")
+    assert usage(record) == [("missing_cost", 1, "cost")]
+    assert record.run().run["calls_without_cost"] == 1

@@ -103,6 +103,14 @@ def test_one_run_on_one_screen(refund: Trajectory) -> None:
     ]
 
 
+def test_a_sum_says_what_it_is_short_of() -> None:
+    used = {"tokens_in": 1200, "tokens_out": 80, "calls_without_tokens": 1}
+    short = trajectory({"operation": []}, **used, cost=0.5, calls_without_cost=2)
+    assert str(short).splitlines()[1].strip() == (
+        "tokens 1,200 in, 80 out without 1 model call · cost $0.5000 without 2 model calls"
+    )
+
+
 def test_missing_evidence_is_said_and_not_left_out() -> None:
     empty = trajectory({"operation": []})
     assert str(empty).splitlines() == [
