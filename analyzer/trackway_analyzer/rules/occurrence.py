@@ -97,9 +97,11 @@ class First(OneTool):
 
     def sentence(self, at: Place) -> Said:
         """Name the first call."""
+        wanted = self.tool
         if at.row is None:
-            return Said(sentence=f"no call was recorded, expected {self.tool} first")
-        return Said(sentence=f"{at.step()} is the first call, expected {self.tool}")
+            return Said(sentence=f"no call was recorded, expected {wanted} first", expected=wanted)
+        text = f"{at.step()} is the first call, expected {wanted}"
+        return Said(sentence=text, expected=wanted, got=at.tool)
 
 
 @dataclass(frozen=True)
@@ -116,9 +118,11 @@ class Last(OneTool):
 
     def sentence(self, at: Place) -> Said:
         """Name the last call."""
+        wanted = self.tool
         if at.row is None:
-            return Said(sentence=f"no call was recorded, expected {self.tool} last")
-        return Said(sentence=f"{at.step()} is the last call, expected {self.tool}")
+            return Said(sentence=f"no call was recorded, expected {wanted} last", expected=wanted)
+        text = f"{at.step()} is the last call, expected {wanted}"
+        return Said(sentence=text, expected=wanted, got=at.tool)
 
 
 @dataclass(frozen=True)

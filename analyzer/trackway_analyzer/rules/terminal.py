@@ -78,7 +78,9 @@ class Terminal(RunRule):
         if "gap" in result.detail:
             return Said(sentence=cannot_judge(evidence, result, "the end of the run"))
         if result.detail["what"] == "none":
-            return Said(sentence=f"the run ended without any action, expected {self._expected()}")
+            wanted = self._expected()
+            text = f"the run ended without any action, expected {wanted}"
+            return Said(sentence=text, expected=wanted)
         action = result.detail["action"]
         if result.detail["what"] == "action":
             return Said(

@@ -150,5 +150,7 @@ class Until(ShapeRule):
         listed = ", ".join(self.allowed)
         return Said(
             sentence=f"{at.step()} came before {self.until} succeeded,"
-            f" expected only {listed} until then"
+            f" expected only {listed} until then",
+            expected=list(self.allowed),
+            got=at.tool,
         )
