@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trackway_analyzer.records import batch_of_runs
-from trackway_analyzer.rules import EntitySpec, Grounded, Sequence, StepSpec, ToolSpec
+from trackway_analyzer.rules import EntitySpec, Grounded, Sequence, State, StepSpec, ToolSpec
 from trackway_analyzer.rules.claim_language import claims, sentences
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.rule import ToolRule
 from trackway_analyzer.rules.sequence import UnknownKind
+from trackway_analyzer.rules.tools import merged_tools
 
 TOOLS = {
     "lookup_order": ToolSpec("lookup", EntitySpec("order", None, "$.id")),
@@ -88,6 +90,100 @@ def test_extras_of_unknown_kind_are_found_in_every_run(calls: list[list[dict[str
 
     found = [result.run for result in UnknownKind(sequence).check(evidence)]
     assert found == [n for n, run in enumerate(calls) if any(c["tool"] == "ponder" for c in run)]
+
+
+def lookup(order: Any = "A1", **more: Any) -> dict[str, Any]:
+    return {"tool": "lookup_order", "result": {"id": order, "total": 84, "open": True, **more}}
+
+
+def refund(order: Any = "A1", amount: Any = 84, **result: Any) -> dict[str, Any]:
+    arguments = {"order_id": order, "amount": amount}
+    return {"tool": "refund", "arguments": arguments, "result": {"status": "succeeded", **result}}
+
+
+GUARDED = StepSpec("refund", guard="lookup_order.open")
+RIGHT = [lookup(), refund()]
+
+
+@pytest.mark.parametrize(
+    ("rule", "right", "wrong"),
+    [
+        (Sequence(("lookup_order", "refund")), RIGHT, [lookup(), refund("B2")]),
+        (Sequence(("lookup_order", "refund")), RIGHT, [lookup("B2"), refund()]),
+        (Sequence(("lookup_order", GUARDED)), RIGHT, [lookup(open=False), refund()]),
+        (
+            Sequence(("lookup_order", StepSpec("refund", where="amount <= lookup_order.total"))),
+            RIGHT,
+            [lookup(), refund(amount=85)],
+        ),
+        (
+            Sequence((StepSpec("lookup_order", where="$.total == 84"), "refund")),
+            RIGHT,
+            [lookup(total=85), refund()],
+        ),
+        (
+            Sequence(("lookup_order", StepSpec("refund", success="$.sent"))),
+            [lookup(), refund(sent=True)],
+            [lookup(), refund(sent=False)],
+        ),
+        (
+            Sequence(("lookup_order", GUARDED, StepSpec("refund", optional=True))),
+            [lookup(), lookup("B2"), refund("A1"), refund("B2")],
+            [lookup(open=False), lookup("B2"), refund("A1"), refund("B2")],
+        ),
+        (
+            Sequence(("lookup_order", "refund"), "allow"),
+            [lookup(), lookup("B2"), refund(), refund("B2")],
+            [lookup(), lookup("B2"), refund(), refund()],
+        ),
+        (
+            Sequence(("lookup_order", "refund"), "forbid"),
+            [lookup(), refund(status="failed"), refund()],
+            [lookup(), refund("B2", status="failed"), refund("B2")],
+        ),
+        (Grounded("refund", "order_id", "order"), RIGHT, [lookup(), refund("B2")]),
+        (Grounded("refund", "order_id", "lookup_order.id"), RIGHT, [lookup("B2"), refund()]),
+        (Grounded("refund", "amount", "lookup_order.total"), RIGHT, [lookup(total="84"), refund()]),
+        (Grounded("refund", "amount", "lookup_order.total"), RIGHT, [lookup(total=84.5), refund()]),
+        (
+            Grounded("refund", "amount", relation="amount <= lookup_order.total"),
+            RIGHT,
+            [lookup(), refund(amount=85)],
+        ),
+    ],
+)
+def test_runs_of_one_sequence_are_told_apart_by_their_values(
+    rule: Any, right: list[dict[str, Any]], wrong: list[dict[str, Any]]
+) -> None:
+    tools = merged_tools(rule.declares(), TOOLS)
+    evidence = Evidence.of(batch_of_runs([right, wrong, right, wrong, right]), tools)
+
+    assert [(result.run, result.state) for result in rule.check(evidence)] == [
+        (1, State.VIOLATED),
+        (3, State.VIOLATED),
+    ]
+
+
+def test_a_source_that_failed_or_came_in_the_same_turn_or_later_clears_nothing() -> None:
+    failed = {"tool": "lookup_order", "result": {"id": "A1", "error": "gone"}}
+    together = [call | {"group": "g"} for call in RIGHT]
+    runs = [RIGHT, [failed, refund()], together, RIGHT[::-1], RIGHT]
+    evidence = Evidence.of(batch_of_runs(runs), TOOLS)
+
+    for rule in (
+        Grounded("refund", "order_id", "order"),
+        Grounded("refund", "order_id", "lookup_order.id"),
+        Sequence(("refund",)),
+    ):
+        assert [result.run for result in rule.check(evidence)] == [1, 2, 3]
+
+
+def test_what_a_mutation_returned_clears_nothing_of_its_type() -> None:
+    tools = TOOLS | {"reopen": ToolSpec("mutate", EntitySpec("order", None, "$.id"))}
+    runs = [RIGHT, [{"tool": "reopen", "result": {"id": "A1"}}, refund()]]
+    evidence = Evidence.of(batch_of_runs(runs), tools)
+
+    assert [r.run for r in Grounded("refund", "order_id", "order").check(evidence)] == [1]
 
 
 texts = st.lists(
