@@ -30,7 +30,7 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from trackway.export.clean import Cleaner
 from trackway.export.counts import ExportCounts
-from trackway.export.fork import in_forked_child
+from trackway.export.fork import ForkGate, in_forked_child
 from trackway.export.parquet.compaction import already_stored
 from trackway.export.parquet.encoding import parquet_bytes
 from trackway.export.parquet.screen import Screen
@@ -46,6 +46,8 @@ from trackway.export.spool import Segment, claim_abandoned, new_id, state_direct
 
 _LOG: Final = logging.getLogger(__name__)
 _RETRY_SECONDS: Final = 5.0
+_ARROW: Final = ForkGate()
+"""Held while Arrow works: it has locks of its own, and a child would inherit them held."""
 
 
 @dataclass(slots=True)
@@ -130,7 +132,8 @@ class ParquetSpanExporter(SpanExporter):
             return SpanExportResult.FAILURE
         if not spans:
             return SpanExportResult.SUCCESS
-        batch = self._screen.batch_of(spans)
+        with _ARROW.held():
+            batch = self._screen.batch_of(spans)
         with self._lock:
             self._recover()
             self.counts.ended += len(spans)
@@ -177,8 +180,10 @@ class ParquetSpanExporter(SpanExporter):
         if chunk.segment is None:
             chunk.spooled = False
         else:
+            with _ARROW.held():
+                frame = to_bytes(batch)
             try:
-                chunk.segment.append(to_bytes(batch), fsync=self._fsync)
+                chunk.segment.append(frame, fsync=self._fsync)
             except OSError as error:
                 chunk.spooled = False
                 self._complain("spool", error)
@@ -226,11 +231,14 @@ class ParquetSpanExporter(SpanExporter):
         self._complained.discard("file")
 
     def _write(self, chunk: _Chunk) -> None:
-        for part in parts_of(chunk.table()):
+        with _ARROW.held():
+            parts = list(parts_of(chunk.table()))
+        for part in parts:
             if chunk.recovered and already_stored(self._store, part.partition, chunk.id):
                 continue
-            rows = with_footer(part.rows, part.service)
-            self._store.write(f"{part.partition}/{chunk.id}.parquet", parquet_bytes(rows))
+            with _ARROW.held():
+                content = parquet_bytes(with_footer(part.rows, part.service))
+            self._store.write(f"{part.partition}/{chunk.id}.parquet", content)
         if chunk.segment is not None:
             chunk.segment.discard()
 
@@ -255,7 +263,8 @@ class ParquetSpanExporter(SpanExporter):
         for segment in claim_abandoned(self._spool):
             chunk = _Chunk(segment, recovered=True)
             try:
-                table = chunk.table()
+                with _ARROW.held():
+                    table = chunk.table()
                 self._write(chunk)
             except OSError as error:
                 self._complain("file", error)
