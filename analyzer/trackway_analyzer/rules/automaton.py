@@ -80,7 +80,10 @@ class Automaton:
         wanted = tuple(sorted(names, key=str))
         key = states, wanted
         if key not in self.reached:
-            self.reached[key] = self._advanced(states, wanted)
+            single = len(wanted) == 1
+            self.reached[key] = (
+                self.advance(states, wanted[0]) if single else self._advanced(states, wanted)
+            )
         return self.reached[key]
 
     def _advanced(self, states: States, wanted: tuple[str | None, ...]) -> States:

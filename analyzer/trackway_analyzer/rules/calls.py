@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
-from typing import Final
+from typing import Final, NamedTuple
 
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 
@@ -32,6 +32,20 @@ class Call:
 
 
 Calls = Sequence[Call]
+
+
+class Symbol(NamedTuple):
+    """A call but for its turn."""
+
+    tool: str | None
+    kind: str | None
+    succeeded: int
+    """0, 1, or 2: nobody knows."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is known to have succeeded."""
+        return self.succeeded == 1
 
 
 def earlier(calls: Calls, first: int, second: int) -> bool:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from trackway_analyzer.batch import Ints
 
 Flags = npt.NDArray[np.bool_]
+Small = npt.NDArray[np.int32]
 
 
 def listed(table: pa.Table, name: str) -> list[Any]:

@@ -15,10 +15,17 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.rules.evidence import Evidence
-from trackway_analyzer.rules.finding import Result
+from trackway_analyzer.rules.finding import (
+    Result,
+    detail_text,
+    findings_table,
+    results_of,
+    violations_table,
+)
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.rule import (
     RunRule,
@@ -85,14 +92,36 @@ class Count(ToolRule):
         """Return one result for each run that does not hold."""
         if self.effects or self.per is not None:
             return super().check(batch)
-        evidence = self.evidence(batch)
-        rows = evidence.rows(self.tool)
-        counts = np.zeros(len(evidence))
-        counts[list(rows)] = list(map(len, rows.values()))
-        outside = np.flatnonzero((counts < self._low) | (counts > self._high)).tolist()
-        runs = sorted({*outside, *evidence.gaps, *evidence.blurred})
-        found = (self.judge(evidence, run, rows.get(run, [])) for run in runs)
-        return [result for result in found if result is not None]
+        results = results_of(self.found(0, self.evidence(batch)))
+        return sorted(results, key=lambda result: result.run)
+
+    def found(self, number: int, evidence: Evidence) -> pa.Table:
+        """Count the calls of all runs at once; runs with gaps are judged by themselves."""
+        if self.effects or self.per is not None:
+            return super().found(number, evidence)
+        rows, cuts = evidence.rows_of(self.tool)
+        counts, plain = np.diff(cuts), np.ones(len(evidence), dtype=bool)
+        gaps = sorted({*evidence.gaps, *evidence.blurred})
+        plain[gaps] = False
+        runs = np.flatnonzero(((counts < self._low) | (counts > self._high)) & plain)
+        many = counts[runs]
+        at = np.where(many > self._high, min(self._high, len(rows)), many - 1).astype(np.int64)
+        there = at >= 0
+        position = np.zeros(len(runs), dtype=np.int64)
+        position[there] = rows[cuts[runs[there]] + at[there]]
+        position -= evidence.batch.offsets[runs]
+        details = [detail_text({"count": count}) for count in range(many.max(initial=0) + 1)]
+        table = violations_table(
+            number,
+            runs,
+            pa.array(position, mask=~there),
+            pa.DictionaryArray.from_arrays(pa.array(many), pa.array(details, pa.string())),
+        )
+        judged = (
+            self.judge(evidence, run, rows[cuts[run] : cuts[run + 1]].tolist()) for run in gaps
+        )
+        others = [result for result in judged if result is not None]
+        return pa.concat_tables([table, findings_table(number, others)]) if others else table
 
     def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
         """Judge the number of calls in one run."""

@@ -243,13 +243,17 @@ class Evidence(WithGaps):
         return self.memo(("rows", tool), partial(self._find_rows, tool))
 
     def _find_rows(self, tool: str) -> dict[int, list[int]]:
+        found, cuts = self.rows_of(tool)
+        rows = found.tolist()
+        runs = np.flatnonzero(np.diff(cuts)).tolist()
+        first = cuts.tolist()
+        return {run: rows[first[run] : first[run + 1]] for run in runs}
+
+    def rows_of(self, tool: str) -> tuple[Ints, Ints]:
+        """Rows of the executed calls of a tool, and where those of each run begin."""
         rows = self.codes("tool").where(tool)
         rows = rows[self._call_flags[rows]]
-        by_run: dict[int, list[int]] = {}
-        runs = self.run
-        for row in rows.tolist():
-            by_run.setdefault(runs[row], []).append(row)
-        return by_run
+        return rows, np.searchsorted(rows, self.batch.offsets)
 
     def position(self, row: int) -> int:
         """Position of a row in its run."""

@@ -51,7 +51,8 @@ FINDING_SCHEMA: pa.Schema = pa.schema(
         pa.field("rule", pa.int32(), nullable=False),
         pa.field("state", pa.dictionary(pa.int8(), pa.string()), nullable=False),
         ("position", pa.int32()),
-        ("detail", pa.string()),  # JSON object, read by the rule's own `explain`
+        # JSON object, read by the rule's own `explain`
+        ("detail", pa.dictionary(pa.int32(), pa.string())),
     ]
 )
 
@@ -114,11 +115,11 @@ def findings_of(
 ) -> pa.Table:
     """Put columns of one rule's findings together; `states` by their place in the dictionary."""
     columns = [
-        pa.array(runs, pa.int32()),
+        pa.array(runs.astype(np.int32)),
         pa.array(np.full(len(runs), rule, np.int32)),
         pa.DictionaryArray.from_arrays(pa.array(states), pa.array(_STATES)),
         positions.cast(pa.int32()),
-        details,
+        details.dictionary_encode(),
     ]
     return pa.Table.from_arrays(columns, schema=FINDING_SCHEMA)
 

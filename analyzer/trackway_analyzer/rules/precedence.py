@@ -19,11 +19,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trackway_analyzer.rules.calls import Calls, earlier
+import numpy as np
+
+from trackway_analyzer.rules.calls import Calls, Symbol, earlier
 from trackway_analyzer.rules.named_tools import TwoTools, attempts, came_without, successes
 from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Rule, Said
-from trackway_analyzer.rules.worlds import Broken, ShapeRule
+from trackway_analyzer.rules.shapes import Words
+from trackway_analyzer.rules.worlds import HOLDS, Broken, ShapeRule, Verdicts
 
 
 def _unpreceded(calls: Calls, first: str, second: str) -> int | None:
@@ -168,6 +171,29 @@ class Immediately(TwoTools):
             if not any(calls[i].tool == self.second for i in turn):
                 return Broken(index)
         return None
+
+    def letter(self, symbol: Symbol) -> Symbol | None:
+        """Every call: all sequences are judged at once, few or many."""
+        return symbol
+
+    def verdicts(self, words: Words) -> Verdicts:
+        """Look at each turn of all sequences, and at the one after it."""
+        turns = words.turns
+        if turns is None:
+            return super().verdicts(words)
+        wanted = [
+            next((i for i, call in enumerate(turn) if call.tool == self.first and call.ok), -1)
+            for turn in turns.contents
+        ]
+        asking = np.array(wanted, dtype=np.int64)[turns.turn]
+        calls = [any(call.tool == self.second for call in turn) for turn in turns.contents]
+        answered = np.append(np.array(calls, dtype=bool)[turns.turn], False)[1:]
+        filled = turns.cuts[1:][np.diff(turns.cuts) > 0]
+        answered[filled - 1] = False
+        wrong = np.flatnonzero((asking >= 0) & ~answered)[::-1]
+        index = np.full(len(words), HOLDS, dtype=np.int32)
+        index[turns.owner[wrong]] = turns.index[wrong] + asking[wrong]
+        return Verdicts(index, np.full_like(index, -1), [])
 
     def sentence(self, at: Place) -> Said:
         """Name what followed instead."""

@@ -71,7 +71,6 @@ def _with_successes(evidence: Evidence, changed: Mapping[int, Success]) -> pa.Ar
 def _successes(evidence: Evidence, undeclared: Any, tools: Tools) -> dict[int, Success]:
     """Rows whose success is another than the record says."""
     changed: dict[int, Success] = {}
-    ok = evidence.ok
     for name, spec in tools.items():
         rows = evidence.codes("tool").where(name)
         if spec.success is not None:
@@ -82,7 +81,7 @@ def _successes(evidence: Evidence, undeclared: Any, tools: Tools) -> dict[int, S
             continue
         for row in rows.tolist():
             success = judge(row)
-            if success is not ok[row]:
+            if success is not evidence.ok[row]:
                 changed[row] = success
     return changed
 

@@ -1,8 +1,12 @@
-"""The distinct sequences of calls in a batch, each found once, and which of them have gaps."""
+"""The distinct sequences of calls in a batch, each found once, and which of them have gaps.
+
+A rule sees less than a sequence: `Shapes.seen` leaves out calls that do not matter to it, takes
+those that are all the same to it for one, and finds the distinct sequences of what remains.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -10,16 +14,75 @@ from math import inf
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
 from trackway_analyzer.batch import Ints
 from trackway_analyzer.model import Gap
-from trackway_analyzer.rules.calls import Call, Possible
-from trackway_analyzer.rules.columns import Flags
+from trackway_analyzer.rules.calls import Call, Possible, Symbol
+from trackway_analyzer.rules.columns import Flags, Small
 from trackway_analyzer.rules.evidence import UNKNOWN, UNKNOWN_KIND, Evidence
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, region
+from trackway_analyzer.rules.turns import Turns, first_of_turn
+from trackway_analyzer.stretches import distinct, taken
 
 UNBOUNDED: Final = 4096
 """Stands for any number of hidden steps."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """Sequences of calls, one after the other in columns."""
+
+    symbols: tuple[Symbol, ...]
+    cuts: Ints
+    """Where each sequence begins, and one past the last."""
+    symbol: Ints
+    """Of each call, its place in `symbols`."""
+    group: Ints
+    """Of each call, the index in its sequence of the first call of its turn."""
+
+    def __len__(self) -> int:
+        return len(self.cuts) - 1
+
+    @classmethod
+    def numbered(
+        cls, symbols: tuple[Symbol, ...], cuts: Ints, symbol: Ints, group: Ints
+    ) -> tuple[Ints, Words]:
+        """Keep each sequence once: (the number of each, those that are kept)."""
+        stride = int(group.max(initial=0)) + 1
+        number, first = distinct(symbol * stride + group, cuts)
+        places, own = taken(cuts, first)
+        return number, cls(symbols, own, symbol[places], group[places])
+
+    @cached_property
+    def calls(self) -> tuple[tuple[Call, ...], ...]:
+        """The sequences as rules read them."""
+        made: dict[tuple[int, int], Call] = {}
+        flat = []
+        for pair in zip(self.symbol.tolist(), self.group.tolist(), strict=True):
+            if pair not in made:
+                symbol = self.symbols[pair[0]]
+                made[pair] = Call(symbol.tool, symbol.kind, symbol.ok, pair[1])
+            flat.append(made[pair])
+        return tuple(tuple(flat[first:last]) for first, last in pairwise(self.cuts.tolist()))
+
+    @cached_property
+    def turns(self) -> Turns | None:
+        """Their turns; None: somewhere a turn has calls of others between its own."""
+        return Turns.of(self.symbols, self.cuts, self.symbol, self.group)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a rule sees of the sequences of a batch."""
+
+    of_run: Ints
+    """Number of what it sees of each run."""
+    words: Words
+    begins: Ints
+    """Of each run, where its calls begin in `places`."""
+    places: Ints
+    """Of each call that is seen, its index in the whole sequence."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +90,18 @@ class Shapes:
     """The distinct call sequences of a batch."""
 
     of_run: Ints
-    known: tuple[tuple[Call, ...], ...]
+    words: Words
     unsure: frozenset[int]
     """Runs that have a gap which may matter to a shape rule."""
-    rows: Ints
-    """Rows of all calls, run after run."""
+    positions: Small
+    """Position in its run of every call, run after run."""
     firsts: Ints
-    """Of each run, the place in `rows` of its first call."""
+    """Of each run, the place in `positions` of its first call."""
+
+    @property
+    def known(self) -> tuple[tuple[Call, ...], ...]:
+        """The sequences."""
+        return self.words.calls
 
     @cached_property
     def sure(self) -> Flags:
@@ -41,6 +109,42 @@ class Shapes:
         flags = np.ones(len(self.of_run), dtype=bool)
         flags[list(self.unsure)] = False
         return flags
+
+    @cached_property
+    def _seen(self) -> dict[tuple[Symbol | None, ...], Seen]:
+        return {}
+
+    def seen(self, letter: Callable[[Symbol], Symbol | None]) -> Seen:
+        """What a rule sees that takes each call for this letter, or leaves it out."""
+        letters = tuple(map(letter, self.words.symbols))
+        if letters not in self._seen:
+            self._seen[letters] = self._find_seen(letters)
+        return self._seen[letters]
+
+    def _find_seen(self, letters: tuple[Symbol | None, ...]) -> Seen:
+        words = self.words
+        starts = np.repeat(words.cuts[:-1], np.diff(words.cuts))
+        if letters == words.symbols:
+            places = np.arange(len(starts)) - starts
+            return Seen(self.of_run, words, words.cuts[self.of_run], places)
+        alphabet = tuple(dict.fromkeys(letter for letter in letters if letter is not None))
+        codes = [-1 if letter is None else alphabet.index(letter) for letter in letters]
+        symbol = np.array(codes, dtype=np.int64)[words.symbol]
+        kept = np.flatnonzero(symbol >= 0)
+        cuts = np.searchsorted(kept, words.cuts)
+        group = first_of_turn(words.group[kept], cuts)
+        number, own = Words.numbered(alphabet, cuts, symbol[kept], group)
+        return Seen(number[self.of_run], own, cuts[self.of_run], kept - starts[kept])
+
+    def position(self, seen: Seen, runs: Ints, index: Small) -> pa.Array:
+        """Positions of calls that are seen, by run and index; null where the index is negative."""
+        at = np.flatnonzero(index >= 0)
+        if len(at) < len(runs):
+            found = np.zeros(len(runs), dtype=np.int32)
+            found[at] = self.position(seen, runs[at], index[at]).to_numpy()
+            return pa.array(found, mask=index < 0)
+        place = seen.places[seen.begins[runs] + index]
+        return pa.array(self.positions[self.firsts[runs] + place])
 
     def possible(self, evidence: Evidence, run: int) -> Possible:
         """A run that is unsure, with its gaps."""
@@ -92,54 +196,33 @@ def shapes_of(evidence: Evidence) -> Shapes:
 
 
 def _shapes(evidence: Evidence) -> Shapes:
-    rows = np.flatnonzero(evidence.is_call)
-    matrix = _matrix(evidence, rows)
-    of_run = np.empty(len(evidence), dtype=np.int64)
-    ids: dict[bytes, int] = {}
-    known: list[tuple[Call, ...]] = []
-    cuts = np.searchsorted(rows, evidence.batch.offsets)
-    for run, (first, last) in enumerate(pairwise(cuts.tolist())):
-        key = matrix[first:last].tobytes()
-        shape = ids.setdefault(key, len(known))
-        if shape == len(known):
-            known.append(tuple(_calls(evidence, rows[first:last].tolist(), matrix[first:last])))
-        of_run[run] = shape
-    return Shapes(of_run, tuple(known), frozenset(_unsure(evidence, rows)), rows, cuts[:-1])
+    rows = evidence.call_rows
+    offsets = evidence.batch.offsets
+    cuts = np.searchsorted(rows, offsets)
+    run = np.repeat(np.arange(len(evidence)), np.diff(cuts))
+    group = evidence.batch.steps.column("group").to_numpy()[rows].astype(np.int64)
+    symbols, symbol = _symbols(evidence, rows)
+    of_run, words = Words.numbered(symbols, cuts, symbol, first_of_turn(group, cuts))
+    unknown = run[evidence.success_codes[rows] == UNKNOWN]
+    unsure = frozenset(unknown.tolist()) | evidence.blurred
+    return Shapes(of_run, words, unsure, (rows - offsets[run]).astype(np.int32), cuts[:-1])
 
 
-def _matrix(evidence: Evidence, rows: Ints) -> Ints:
-    codes = [evidence.codes(name).codes[rows] for name in ("tool", "kind")]
-    succeeded = evidence.success_codes[rows]
-    matrix: Ints = np.column_stack([*codes, succeeded, _groups(evidence, rows)])
-    return matrix
-
-
-def _groups(evidence: Evidence, rows: Ints) -> Ints:
-    """Of each call, the index in its run of the first call of its group."""
-    if not len(rows):
-        return rows
-    runs = np.asarray(evidence.run, dtype=np.int64)[rows]
-    groups = np.asarray(evidence.group, dtype=np.int64)[rows]
-    new_run = np.concatenate([[True], runs[1:] != runs[:-1]])
-    step = np.concatenate([[0], np.diff(groups)])
-    starts = np.maximum.accumulate(np.where(new_run, np.arange(len(rows)), 0))
-    if np.all(new_run | (step >= 0)):
-        changed = new_run | (step != 0)
-        firsts = np.maximum.accumulate(np.where(changed, np.arange(len(rows)), 0))
-    else:  # calls of one turn with others between them
-        pairs = np.stack([runs, groups], axis=1)
-        _, index, inverse = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
-        firsts = index[inverse.reshape(-1)]
-    relative: Ints = firsts - starts
-    return relative
-
-
-def _calls(evidence: Evidence, rows: list[int], matrix: Ints) -> Iterator[Call]:
-    for row, (_, _, succeeded, group) in zip(rows, matrix.tolist(), strict=True):
-        yield Call(evidence.tool[row], evidence.kind[row], succeeded == 1, group)
-
-
-def _unsure(evidence: Evidence, rows: Ints) -> Iterator[int]:
-    yield from evidence.blurred
-    for row in rows[evidence.success_codes[rows] == UNKNOWN].tolist():
-        yield evidence.run[row]
+def _symbols(evidence: Evidence, rows: Ints) -> tuple[tuple[Symbol, ...], Ints]:
+    """The distinct calls, but for their groups, and which of them each row is."""
+    tool, kind = evidence.codes("tool"), evidence.codes("kind")
+    kinds, states = len(kind.names) + 1, UNKNOWN + 1
+    code = ((tool.codes[rows] + 1) * kinds + kind.codes[rows] + 1) * states
+    code += evidence.success_codes[rows]
+    used = np.flatnonzero(np.bincount(code))
+    symbols = tuple(
+        Symbol(
+            tool.name(number // states // kinds - 1),
+            kind.name(number // states % kinds - 1),
+            number % states,
+        )
+        for number in used.tolist()
+    )
+    place = np.zeros(used.max(initial=0) + 1, dtype=np.int64)
+    place[used] = np.arange(len(used))
+    return symbols, place[code]

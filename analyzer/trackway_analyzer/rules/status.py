@@ -21,7 +21,7 @@ from trackway.schema import REDACTION_MARKER, Operation
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.actions import action_claim, reads_by_name
-from trackway_analyzer.rules.calls import Calls, earlier
+from trackway_analyzer.rules.calls import Calls, Symbol, earlier
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
@@ -79,6 +79,10 @@ class Recovered(ShapeRule):
         """Without a tool, any tool of the run may be hidden."""
         made = {call.tool for call in calls if call.tool is not None} if self.tool is None else ()
         return tuple(dict.fromkeys((*self.alphabet, *sorted(made))))
+
+    def letter(self, symbol: Symbol) -> Symbol | None:
+        """Without a tool, every call by its own name."""
+        return symbol if self.tool is None else super().letter(symbol)
 
     def broken(self, calls: Calls) -> Broken | None:
         """The first failed call that nothing made up for."""

@@ -6,21 +6,25 @@
    unless they are mutations or notifications that took effect, with `"allow"` always, with
    `"forbid"` they are part of the word. An expression with `.` names every tool.
 3. Calls of one model turn have no order: the word matches if any order of them does.
-4. The expression is compiled once, and run once per distinct sequence.
+4. The expression is compiled once, and run over all distinct sequences at once (`turns`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
+
+import numpy as np
 
 from trackway_analyzer.rules.automaton import Automaton, compile_pattern
-from trackway_analyzer.rules.calls import Call, Calls
+from trackway_analyzer.rules.calls import OTHER, Call, Calls, Symbol
 from trackway_analyzer.rules.pattern import EXTRAS, Extra, one_of
 from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Said
+from trackway_analyzer.rules.shapes import Words
 from trackway_analyzer.rules.tools import MUTATE, NOTIFY
-from trackway_analyzer.rules.worlds import Broken, ShapeRule
+from trackway_analyzer.rules.worlds import HOLDS, NOWHERE, Broken, ShapeRule, Verdicts
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,6 @@ class StepRegex(ShapeRule):
     extra: Extra = "reads"
 
     short = ("pattern",)
-    every_call = True
 
     def __post_init__(self) -> None:
         one_of(self.extra, EXTRAS, "extra")
@@ -48,6 +51,11 @@ class StepRegex(ShapeRule):
         return tuple(sorted(self.automaton.names))
 
     @property
+    def every_call(self) -> bool:  # type: ignore[override]
+        """Unless calls that the expression does not name are passed over."""
+        return self._names_every_tool or self.extra != "allow"
+
+    @property
     def insertions(self) -> int:
         """A hidden part of the word may be as long as the expression has names."""
         return max(1, len(self.automaton.moves))
@@ -55,21 +63,39 @@ class StepRegex(ShapeRule):
     def broken(self, calls: Calls) -> Broken | None:
         """The call after which nothing can match, or the end."""
         states = self.automaton.start
-        index = 0
-        while index < len(calls):
-            group, size = calls[index].group, len(calls)
-            end = next((i for i in range(index, size) if calls[i].group != group), size)
-            turn = range(index, end)
-            word = [calls[i].tool for i in turn if self._counts(calls[i])]
-            reached = self.automaton.advance_unordered(states, word)
+        word = [index for index, call in enumerate(calls) if self._counts(call)]
+        for _, same in groupby(word, key=lambda index: calls[index].group):
+            turn = list(same)
+            reached = self.automaton.advance_unordered(states, [calls[i].tool for i in turn])
             if not reached:
-                first = next(i for i in turn if self._counts(calls[i]))
-                return Broken(first, self._wanted(states))
+                return Broken(turn[0], self._wanted(states))
             states = reached
-            index = end
         return None if self.automaton.accepts(states) else Broken(None, self._wanted(states))
 
-    def _counts(self, call: Call) -> bool:
+    def letter(self, symbol: Symbol) -> Symbol | None:
+        """A call that is part of the word; those that no name fits are all the same."""
+        if not self._counts(symbol):
+            return None
+        return symbol if symbol.tool in self.automaton.names else Symbol(OTHER, MUTATE, True)
+
+    def verdicts(self, words: Words) -> Verdicts:
+        """Run the automaton over all sequences at once."""
+        turns = words.turns
+        if turns is None:
+            return super().verdicts(words)
+        names = [tuple(symbol.tool for symbol in turn) for turn in turns.contents]
+        states, last, fell = turns.run(
+            self.automaton.start,
+            lambda reached, turn: self.automaton.advance_unordered(reached, names[turn]),
+        )
+        ends = [HOLDS if self.automaton.accepts(reached) else NOWHERE for reached in states]
+        index = np.array(ends, dtype=np.int32)[last]
+        fallen = np.flatnonzero(fell >= 0)
+        index[fallen] = turns.index[turns.cuts[fallen] + fell[fallen]]
+        wanted = [Broken(None, self._wanted(reached)).text or "" for reached in states]
+        return Verdicts(index, last, wanted)
+
+    def _counts(self, call: Call | Symbol) -> bool:
         if not call.ok:
             return False
         if call.tool in self.automaton.names or self._names_every_tool or self.extra == "forbid":

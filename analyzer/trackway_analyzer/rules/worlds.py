@@ -1,7 +1,8 @@
 """Rules of the sequence alone: judged once per distinct sequence, over all ways to close its gaps.
 
 1. A shape rule is two-valued: a function of known calls that names the first one which breaks it.
-   It sees of a call its tool, its kind, whether it succeeded, and its group.
+   It sees of a call its tool, its kind, whether it succeeded, and its group; calls that do not
+   matter to it (`letter`) it does not see, and what is left of all runs is judged once.
 2. A run with gaps is many possible runs: a call of which nobody knows whether it took effect did
    or did not; a hidden step is any call at any place where a gap opens; steps that only skewed
    clocks order may stand in any order.
@@ -14,6 +15,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Final
@@ -24,7 +26,8 @@ import pyarrow as pa
 from trackway_analyzer.batch import Ints, RunBatch
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.rules.calls import Calls, Possible
+from trackway_analyzer.rules.calls import OTHER, Calls, Possible, Symbol
+from trackway_analyzer.rules.columns import Small
 from trackway_analyzer.rules.evidence import UNKNOWN_KIND, Evidence
 from trackway_analyzer.rules.finding import (
     Result,
@@ -38,10 +41,13 @@ from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.looked_at import SHAPE
 from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Rule, Said
-from trackway_analyzer.rules.shapes import Shapes, shapes_of
+from trackway_analyzer.rules.shapes import Shapes, Words, shapes_of
 from trackway_analyzer.rules.tools import Tools
 
 MOST_WORLDS: Final = 4096
+NOWHERE: Final = -1
+"""Stands for a rule that is broken by what is missing."""
+HOLDS: Final = -2
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,46 @@ class Broken:
     def detail(self) -> dict[str, JsonValue]:
         """What a result keeps of it."""
         return {"what": self.what} if self.what else {}
+
+    @property
+    def text(self) -> str | None:
+        """The same as text."""
+        return detail_text(self.detail)
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Which of several sequences break a rule, and where."""
+
+    index: Small
+    """Of each sequence the call that breaks it, `NOWHERE` or `HOLDS`."""
+    detail: Small
+    """Of each sequence, the place of what a result keeps in `details`; -1: nothing."""
+    details: Sequence[str]
+
+    @classmethod
+    def of(cls, verdicts: Sequence[Broken | None], words: Words) -> Verdicts:
+        """Put single verdicts together."""
+        lengths = np.diff(words.cuts).tolist()
+        indices = [
+            HOLDS
+            if found is None
+            else found.index
+            if found.index is not None and found.index < length
+            else NOWHERE
+            for found, length in zip(verdicts, lengths, strict=True)
+        ]
+        details = [None if found is None else found.text for found in verdicts]
+        listed = [text for text in dict.fromkeys(details) if text is not None]
+        places = {text: place for place, text in enumerate(listed)}
+        detail = np.array([places.get(text or "", -1) for text in details], np.int32)
+        return cls(np.array(indices, np.int32), detail, listed)
+
+    def details_of(self, word: Ints) -> pa.Array:
+        """What results of these sequences keep."""
+        detail, texts = self.detail[word], pa.array(self.details, pa.string())
+        none = detail < 0 if detail.min(initial=0) < 0 else None
+        return pa.DictionaryArray.from_arrays(pa.array(detail, mask=none), texts)
 
 
 @dataclass(frozen=True)
@@ -101,18 +147,29 @@ class ShapeRule(Rule):
         results = results_of(self.found(0, self.evidence(batch)))
         return sorted(results, key=lambda result: result.run)
 
+    def letter(self, symbol: Symbol) -> Symbol | None:
+        """A call as the rule sees it; None: it does not matter."""
+        if symbol.tool in self.alphabet:
+            return symbol
+        return Symbol(OTHER, None, True) if self.every_call else None
+
+    def verdicts(self, words: Words) -> Verdicts:
+        """Judge sequences of what the rule sees."""
+        return Verdicts.of([self.broken(calls) for calls in words.calls], words)
+
     def found(self, number: int, evidence: Evidence) -> pa.Table:
         """Judge each distinct sequence once, and each run with gaps by itself."""
         shapes = shapes_of(evidence)
-        verdicts = [self.broken(calls) for calls in shapes.known]
-        broken = np.array([verdict is not None for verdict in verdicts], dtype=bool)
-        runs = np.flatnonzero(broken[shapes.of_run] & shapes.sure)
-        shape = shapes.of_run[runs]
+        seen = shapes.seen(self.letter)
+        verdicts = self.verdicts(seen.words)
+        broken = (verdicts.index != HOLDS)[seen.of_run]
+        runs = np.flatnonzero(broken & shapes.sure if shapes.unsure else broken)
+        word = seen.of_run[runs]
         known = violations_table(
             number,
             runs,
-            _positions(evidence, shapes, runs, _indices(verdicts, shapes.known)[shape]),
-            pa.array([_detail(verdict) for verdict in verdicts], pa.string()).take(pa.array(shape)),
+            shapes.position(seen, runs, verdicts.index[word]),
+            verdicts.details_of(word),
         )
         unsure = ((run, self._unsure(evidence, run, shapes)) for run in sorted(shapes.unsure))
         others = [self._result(evidence, run, *said) for run, said in unsure if said is not None]
@@ -161,27 +218,3 @@ class ShapeRule(Rule):
         if result.position is not None:
             row = int(evidence.batch.offsets[result.run]) + result.position
         return self.sentence(Place(evidence, result.run, row, result.detail.get("what", "")))
-
-
-def _indices(verdicts: list[Broken | None], known: tuple[Calls, ...]) -> Ints:
-    """Of each sequence, the call that breaks the rule; -1: none of those that were made."""
-    indices = (None if verdict is None else verdict.index for verdict in verdicts)
-    return np.array(
-        [
-            -1 if index is None or index >= len(calls) else index
-            for index, calls in zip(indices, known, strict=True)
-        ],
-        dtype=np.int64,
-    )
-
-
-def _detail(verdict: Broken | None) -> str | None:
-    return None if verdict is None else detail_text(verdict.detail)
-
-
-def _positions(evidence: Evidence, shapes: Shapes, runs: Ints, index: Ints) -> pa.Array:
-    """Positions in their runs of these calls; null where the index is -1."""
-    named = index >= 0
-    rows = np.zeros(len(runs), dtype=np.int64)
-    rows[named] = shapes.rows[shapes.firsts[runs[named]] + index[named]]
-    return pa.array(rows - evidence.batch.offsets[runs], mask=~named)
