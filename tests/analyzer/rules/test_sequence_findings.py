@@ -1,0 +1,399 @@
+"""What a finding of a sequence says and carries: each sentence once, with its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from trackway_analyzer.model import Gap, Trajectory
+from trackway_analyzer.rules import Sequence
+
+PAY = {"tool": "pay", "entity_arg": "order_id"}
+
+
+def made(tool: str, arguments: Any = None, result: Any = "ok", **more: Any) -> dict[str, Any]:
+    return {"tool": tool, "arguments": arguments or {}, "result": result, **more}
+
+
+def blind(tool: str) -> dict[str, Any]:
+    """A successful call of which neither arguments nor result were recorded."""
+    return {"tool": tool, "ok": True}
+
+
+def look(order: str = "A1", res: Any = None, **more: Any) -> dict[str, Any]:
+    result = {"id": order, "total": 84, "open": True, **(res or {})}
+    return made("look", {"order_id": order}, result, kind="lookup", **more)
+
+
+def pay(order: str = "A1", amount: int = 84, res: Any = None, **more: Any) -> dict[str, Any]:
+    arguments = {"order_id": order, "amount": amount}
+    return made("pay", arguments, {"status": "done", **(res or {})}, kind="mutate", **more)
+
+
+def mail(**more: Any) -> dict[str, Any]:
+    return made("mail", kind="notify", **more)
+
+
+def steps(*specs: Any, **options: Any) -> Sequence:
+    return Sequence(specs, **options)
+
+
+@pytest.mark.parametrize(
+    ("rule", "run", "gap", "text", "fields", "sentence"),
+    [
+        (
+            steps("look", "pay"),
+            [look()],
+            None,
+            "",
+            (None, "pay", None, None),
+            "pay was never recorded",
+        ),
+        (
+            steps("look", "pay"),
+            [look(), made("pya")],
+            None,
+            "",
+            (None, "pay", None, "pya at step 2"),
+            "pay was never recorded; nearest: pya at step 2",
+        ),
+        (
+            steps("look", "pay"),
+            [look()],
+            None,
+            "I have paid it.",
+            (None, "pay", None, None),
+            'pay was never recorded, but the final text claims it: "I have paid it"',
+        ),
+        (
+            steps("look", "pay", "pay"),
+            [look(), pay()],
+            None,
+            "",
+            (None, "pay", None, None),
+            "pay was recorded 1 time, expected 2",
+        ),
+        (
+            steps("look", "pay", "pay", "pay"),
+            [look(), look("B2"), pay(), pay("B2")],
+            None,
+            "",
+            (None, "pay", None, None),
+            "pay was recorded 2 times, expected 3",
+        ),
+        (
+            steps("look", "mail", "pay"),
+            [look(), pay(), mail()],
+            None,
+            "",
+            (2, "after step 3", "step 2", "pay at step 2"),
+            "pay was recorded too early, at step 2: expected after mail at step 3",
+        ),
+        (
+            steps("look", "mail"),
+            [mail(group="g"), look(group="g")],
+            None,
+            "",
+            (1, "after step 2", "step 1", "mail at step 1"),
+            (
+                "mail at step 1 was called in the same model turn as look at step 2: it could"
+                " not build on its result"
+            ),
+        ),
+        (
+            steps("look", PAY),
+            [look(), pay("B2")],
+            None,
+            "",
+            (2, None, "B2", '"A1" from look at step 1'),
+            (
+                'step 2 pay: order_id "B2" was returned by no earlier successful lookup;'
+                ' nearest: "A1" from look at step 1'
+            ),
+        ),
+        (
+            steps("look", PAY),
+            [look(), made("pay", {"amount": 1}, kind="mutate")],
+            None,
+            "",
+            (2, "order_id", None, None),
+            "step 2 pay: argument order_id is absent",
+        ),
+        (
+            steps("look", PAY),
+            [look(), look("B2", ok=False), pay("B2")],
+            None,
+            "",
+            (3, None, "B2", "look at step 2"),
+            'step 3 pay: order_id "B2" was looked up by look at step 2, which did not succeed',
+        ),
+        (
+            steps("look", PAY),
+            [look(), pay("B2"), look("B2")],
+            None,
+            "",
+            (2, None, "B2", "look at step 3"),
+            'step 2 pay: order_id "B2" was looked up only afterwards, by look at step 3',
+        ),
+        (
+            steps("look", PAY),
+            [look(), look("B2", group="g"), pay("B2", group="g")],
+            None,
+            "",
+            (3, None, "B2", "look at step 2"),
+            (
+                'step 3 pay: order_id "B2" was looked up in the same model turn, by look at'
+                " step 2: its result was not seen"
+            ),
+        ),
+        (
+            steps("look", PAY),
+            [made("look", kind="lookup"), pay("B2")],
+            None,
+            "",
+            (2, None, "B2", "look at step 1, whose result has no id at its declared place"),
+            (
+                'step 2 pay: order_id "B2" was returned by no earlier successful lookup;'
+                " nearest: look at step 1, whose result has no id at its declared place"
+            ),
+        ),
+        (
+            steps("pay"),
+            [pay()],
+            None,
+            "",
+            (1, None, None, None),
+            "step 1 pay has no earlier successful lookup",
+        ),
+        (
+            steps("look", "pay"),
+            [look(), pay(res={"status": "failed"})],
+            None,
+            "I have paid it.",
+            (2, None, None, None),
+            (
+                'step 2 pay did not take effect: status "failed", but the final text claims'
+                ' it: "I have paid it"'
+            ),
+        ),
+        (
+            steps("look", "pay"),
+            [look(), pay(res={"status": "failed"})],
+            None,
+            "",
+            (2, None, None, None),
+            'step 2 pay did not take effect: status "failed"',
+        ),
+        (
+            steps("look", {"tool": "pay", "success": "$.sent"}),
+            [look(), pay(res={"sent": False})],
+            None,
+            "",
+            (2, None, None, None),
+            "step 2 pay did not take effect: $.sent is false, expected true",
+        ),
+        (
+            steps("look", {"tool": "pay", "guard": "look.open"}),
+            [look(res={"open": False}), pay()],
+            None,
+            "",
+            (2, None, None, None),
+            (
+                "step 2 pay ran although its guard forbids it: look.open is false (from look"
+                " at step 1), expected true"
+            ),
+        ),
+        (
+            steps("look", {"tool": "pay", "where": "amount <= look.total"}),
+            [look(), pay(amount=85)],
+            None,
+            "",
+            (2, 84, 85, None),
+            "step 2 pay: amount 85, expected <= 84 (look.total from look at step 1)",
+        ),
+        (
+            steps("look", {"tool": "pay", "where": "amount == note"}),
+            [look(), pay()],
+            None,
+            "",
+            (2, None, 84, None),
+            "step 2 pay: amount 84, but note is absent",
+        ),
+        (
+            steps("look", {"tool": "pay", "where": "amount"}),
+            [look(), pay(amount=0)],
+            None,
+            "",
+            (2, None, 0, None),
+            "step 2 pay: amount is 0, expected true",
+        ),
+        (
+            steps("look", "pay"),
+            [look(), pay(), pay()],
+            None,
+            "",
+            (3, 1, 2, "pay at step 2"),
+            "pay took effect twice, at steps 2 and 3: duplicate effect",
+        ),
+        (
+            steps("look", PAY),
+            [look(), pay(), pay()],
+            None,
+            "I have paid it.",
+            (3, 1, 2, "pay at step 2"),
+            (
+                'pay took effect twice on order_id "A1", at steps 2 and 3: duplicate effect,'
+                ' while the final text claims: "I have paid it"'
+            ),
+        ),
+        (
+            steps("look", PAY),
+            [look(), pay(operation_id="a"), pay(operation_id="a")],
+            None,
+            "",
+            (3, 1, 2, "pay at step 2"),
+            (
+                'pay took effect twice on order_id "A1", at steps 2 and 3 (operation id a,'
+                " both): duplicate effect"
+            ),
+        ),
+        (
+            steps("look", PAY),
+            [look(), pay(operation_id="a"), pay(operation_id="b")],
+            None,
+            "",
+            (3, 1, 2, "pay at step 2"),
+            (
+                'pay took effect twice on order_id "A1", at steps 2 and 3 (operation ids a,'
+                " b): duplicate effect"
+            ),
+        ),
+        (
+            steps("look", PAY),
+            [look(), pay(operation_id="a"), pay()],
+            None,
+            "",
+            (3, 1, 2, "pay at step 2"),
+            (
+                'pay took effect twice on order_id "A1", at steps 2 and 3 (operation ids a,'
+                " none recorded): duplicate effect"
+            ),
+        ),
+        (
+            steps("look", PAY),
+            [look(), pay(), made("ship", {"order_id": "A1"}, kind="mutate")],
+            None,
+            "",
+            (3, None, "ship", None),
+            "step 3 ship is a mutation that the pattern does not list",
+        ),
+        (
+            steps("look", PAY),
+            [look(), pay(), mail()],
+            None,
+            "",
+            (3, None, "mail", None),
+            "step 3 mail is a notification that the pattern does not list",
+        ),
+        (
+            steps("look", PAY, extra="forbid"),
+            [look(), look("B2"), pay()],
+            None,
+            "",
+            (2, None, "look", None),
+            'step 2 look is not in the pattern, and extra="forbid"',
+        ),
+        (
+            steps("look", "pay"),
+            [look()],
+            Gap("missing_steps"),
+            "",
+            (None, "pay", None, None),
+            "pay was not seen, but missing_steps may hide it",
+        ),
+        (
+            steps("look", "pay"),
+            [look(), pay()],
+            Gap("missing_steps"),
+            "",
+            (None, None, None, None),
+            "no extra step was seen, but missing_steps may hide one",
+        ),
+        (
+            steps("look", "pay"),
+            [look(), pay(res={"status": "pending"})],
+            None,
+            "",
+            (2, None, None, None),
+            'step 2 pay may not have taken effect: status "pending"',
+        ),
+        (
+            steps("look", "pay"),
+            [look(), {"tool": "pay", "kind": "mutate"}],
+            None,
+            "",
+            (2, None, None, None),
+            "step 2 pay cannot be judged: a value of step 2 was not recorded",
+        ),
+        (
+            steps("look", PAY),
+            [look(), {"tool": "pay", "kind": "mutate", "ok": True}],
+            None,
+            "",
+            (2, None, None, None),
+            "step 2 pay cannot be judged: a value of step 2 was not recorded",
+        ),
+        (
+            steps("look", "find"),
+            [look(), made("find", result={"status": "failed"})],
+            None,
+            "",
+            (2, None, None, None),
+            (
+                'step 2 find cannot be judged: status "failed" may be that of the call or of'
+                " what it found; declare the kind of find"
+            ),
+        ),
+        (
+            steps("look", PAY),
+            [look(ok=None), pay()],
+            None,
+            "",
+            (1, None, None, None),
+            "step 1 look may not have taken effect: status null",
+        ),
+        (
+            steps("look", "pay", "mail"),
+            [made("mail"), look(), pay()],
+            None,
+            "",
+            (1, "after step 3", "step 1", "mail at step 1"),
+            "mail was recorded too early, at step 1: expected after pay at step 3",
+        ),
+        (
+            steps("look", PAY),
+            [blind("look"), pay()],
+            None,
+            "",
+            (2, None, None, None),
+            "step 2 pay cannot be judged: a value of step 1 was not recorded",
+        ),
+    ],
+)
+def test_each_sentence_with_its_fields(
+    gapped: Callable[..., Trajectory],
+    rule: Sequence,
+    run: Any,
+    gap: Gap | None,
+    text: str,
+    fields: tuple[Any, ...],
+    sentence: str,
+) -> None:
+    batch = gapped(run, *([] if gap is None else [gap]), final_text=text).batch
+    (result,) = rule.check(batch)
+    found = rule.explain(batch, result)
+
+    assert found.sentence == sentence
+    assert (found.step, found.expected, found.got, found.nearest) == fields
