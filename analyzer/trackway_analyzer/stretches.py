@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 Ints = npt.NDArray[np.int64]
+Small = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
 
 TURN = np.uint64(0x9E3779B97F4A7C15)
@@ -28,33 +29,41 @@ def stirred(word: Words) -> Words:
     return spread
 
 
-def distinct(values: Ints, cuts: Ints) -> tuple[Ints, Ints]:
+def places_of(cuts: Ints) -> Small:
+    """Of each value, its place in its stretch."""
+    places: Small = np.arange(cuts[-1], dtype=np.int32)
+    places -= np.repeat(cuts[:-1].astype(np.int32), np.diff(cuts))
+    return places
+
+
+def distinct(values: Ints | Small, cuts: Ints) -> tuple[Ints, Ints]:
     """Number stretches by what they hold, in the order in which it first comes.
 
     Returns the number of each stretch and, of each number, the first stretch that has it.
     """
     lengths = np.diff(cuts)
-    places = np.arange(len(values)) - np.repeat(cuts[:-1], lengths)
+    places = places_of(cuts)
     longest = int(lengths.max(initial=0)) + 1
-    words = values * longest + places
-    size = int(words.max(initial=0)) + 1
-    few = size < len(words)
+    size = (int(values.max(initial=0)) + 1) * longest
+    few = size < len(values)
+    words = values * longest + places if few else values.astype(np.int64) * longest + places
+    filled = np.flatnonzero(lengths)
     for salt in count(1):
         # Of few different words each is stirred once.
         given = np.arange(size) if few else words
         hashes = stirred(given.astype(np.uint64) * np.uint64(2 * salt + 1) * TURN)
-        sums = np.zeros(len(values) + 1, dtype=np.uint64)
-        np.cumsum(hashes[words] if few else hashes, out=sums[1:])
-        keys = sums[cuts[1:]] - sums[cuts[:-1]] + lengths.astype(np.uint64)
+        keys = lengths.astype(np.uint64)
+        keys[filled] += np.add.reduceat(hashes[words] if few else hashes, cuts[filled])
         encoded = pa.array(keys).dictionary_encode()
         number = encoded.indices.to_numpy().astype(np.int64)
         first = np.empty(len(encoded.dictionary), dtype=np.int64)
         first[number[::-1]] = np.arange(len(lengths))[::-1]
         like = first[number]
-        if np.array_equal(lengths, lengths[like]) and np.array_equal(
-            values, values[np.repeat(cuts[like], lengths) + places]
-        ):
-            return number, first
+        if (lengths == lengths[like]).all():
+            places += np.repeat(cuts[like].astype(np.int32), lengths)
+            if (values == values[places]).all():
+                return number, first
+            places = places_of(cuts)
     raise AssertionError("unreachable")
 
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway_analyzer.batch import Ints
+from trackway_analyzer.stretches import Small
 
 Flags = npt.NDArray[np.bool_]
-Small = npt.NDArray[np.int32]
 
 
 def listed(table: pa.Table, name: str) -> list[Any]:
@@ -44,14 +44,14 @@ def is_null(table: pa.Table, name: str) -> Flags:
 class Codes:
     """A dictionary column: -1 where nothing was recorded."""
 
-    codes: Ints
+    codes: Small
     names: tuple[str, ...]
 
     @classmethod
     def of(cls, table: pa.Table, column: str) -> Codes:
         """Read the codes of a column."""
         values = table.column(column).combine_chunks()
-        codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        codes = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
         return cls(codes, tuple(values.dictionary.to_pylist()))
 
     def code(self, name: str) -> int:

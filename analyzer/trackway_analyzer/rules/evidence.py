@@ -38,6 +38,7 @@ from trackway_analyzer.rules.columns import Codes, Flags, is_null, listed
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP, WithGaps
 from trackway_analyzer.rules.terms import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY, Tools, ToolSpec
+from trackway_analyzer.stretches import Small
 
 CONTENT: Final = frozenset({GapName.CONTENT_OFF, GapName.UNPARSABLE_ARGUMENTS})
 UNKNOWN: Final = 2
@@ -294,11 +295,11 @@ class Evidence(WithGaps):
         return answered if answered is ok else None
 
     @cached_property
-    def success_codes(self) -> Ints:
+    def success_codes(self) -> Small:
         """`succeeded` of each row as a number: 0, 1 or `UNKNOWN`."""
         ok = self.batch.steps.column("ok").combine_chunks()
-        codes: Ints = pc.fill_null(ok.cast(pa.int8()), UNKNOWN).to_numpy(zero_copy_only=False)
-        codes = codes.astype(np.int64)
+        known = pc.fill_null(ok.cast(pa.int8()), UNKNOWN).to_numpy(zero_copy_only=False)
+        codes: Small = known.astype(np.int32)
         for row in np.flatnonzero(codes != 1).tolist():
             succeeded = self.succeeded(row)
             codes[row] = UNKNOWN if succeeded is None else int(succeeded)

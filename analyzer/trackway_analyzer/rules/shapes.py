@@ -19,11 +19,11 @@ import pyarrow as pa
 from trackway_analyzer.batch import Ints
 from trackway_analyzer.model import Gap
 from trackway_analyzer.rules.calls import Call, Possible, Symbol
-from trackway_analyzer.rules.columns import Flags, Small
+from trackway_analyzer.rules.columns import Flags
 from trackway_analyzer.rules.evidence import UNKNOWN, UNKNOWN_KIND, Evidence
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, region
 from trackway_analyzer.rules.turns import Turns, first_of_turn
-from trackway_analyzer.stretches import distinct, taken
+from trackway_analyzer.stretches import Small, distinct, places_of, taken
 
 UNBOUNDED: Final = 4096
 """Stands for any number of hidden steps."""
@@ -36,9 +36,9 @@ class Words:
     symbols: tuple[Symbol, ...]
     cuts: Ints
     """Where each sequence begins, and one past the last."""
-    symbol: Ints
+    symbol: Small
     """Of each call, its place in `symbols`."""
-    group: Ints
+    group: Small
     """Of each call, the index in its sequence of the first call of its turn."""
 
     def __len__(self) -> int:
@@ -46,7 +46,7 @@ class Words:
 
     @classmethod
     def numbered(
-        cls, symbols: tuple[Symbol, ...], cuts: Ints, symbol: Ints, group: Ints
+        cls, symbols: tuple[Symbol, ...], cuts: Ints, symbol: Small, group: Small
     ) -> tuple[Ints, Words]:
         """Keep each sequence once: (the number of each, those that are kept)."""
         stride = int(group.max(initial=0)) + 1
@@ -81,7 +81,7 @@ class Seen:
     words: Words
     begins: Ints
     """Of each run, where its calls begin in `places`."""
-    places: Ints
+    places: Small
     """Of each call that is seen, its index in the whole sequence."""
 
 
@@ -123,18 +123,17 @@ class Shapes:
 
     def _find_seen(self, letters: tuple[Symbol | None, ...]) -> Seen:
         words = self.words
-        starts = np.repeat(words.cuts[:-1], np.diff(words.cuts))
+        places = places_of(words.cuts)
         if letters == words.symbols:
-            places = np.arange(len(starts)) - starts
             return Seen(self.of_run, words, words.cuts[self.of_run], places)
         alphabet = tuple(dict.fromkeys(letter for letter in letters if letter is not None))
         codes = [-1 if letter is None else alphabet.index(letter) for letter in letters]
-        symbol = np.array(codes, dtype=np.int64)[words.symbol]
+        symbol = np.array(codes, dtype=np.int32)[words.symbol]
         kept = np.flatnonzero(symbol >= 0)
         cuts = np.searchsorted(kept, words.cuts)
         group = first_of_turn(words.group[kept], cuts)
         number, own = Words.numbered(alphabet, cuts, symbol[kept], group)
-        return Seen(number[self.of_run], own, cuts[self.of_run], kept - starts[kept])
+        return Seen(number[self.of_run], own, cuts[self.of_run], places[kept])
 
     def position(self, seen: Seen, runs: Ints, index: Small) -> pa.Array:
         """Positions of calls that are seen, by run and index; null where the index is negative."""
@@ -200,7 +199,7 @@ def _shapes(evidence: Evidence) -> Shapes:
     offsets = evidence.batch.offsets
     cuts = np.searchsorted(rows, offsets)
     run = np.repeat(np.arange(len(evidence)), np.diff(cuts))
-    group = evidence.batch.steps.column("group").to_numpy()[rows].astype(np.int64)
+    group = evidence.batch.steps.column("group").to_numpy()[rows]
     symbols, symbol = _symbols(evidence, rows)
     of_run, words = Words.numbered(symbols, cuts, symbol, first_of_turn(group, cuts))
     unknown = run[evidence.success_codes[rows] == UNKNOWN]
@@ -208,11 +207,14 @@ def _shapes(evidence: Evidence) -> Shapes:
     return Shapes(of_run, words, unsure, (rows - offsets[run]).astype(np.int32), cuts[:-1])
 
 
-def _symbols(evidence: Evidence, rows: Ints) -> tuple[tuple[Symbol, ...], Ints]:
+def _symbols(evidence: Evidence, rows: Ints) -> tuple[tuple[Symbol, ...], Small]:
     """The distinct calls, but for their groups, and which of them each row is."""
     tool, kind = evidence.codes("tool"), evidence.codes("kind")
     kinds, states = len(kind.names) + 1, UNKNOWN + 1
-    code = ((tool.codes[rows] + 1) * kinds + kind.codes[rows] + 1) * states
+    code = tool.codes[rows] + 1
+    code *= kinds
+    code += kind.codes[rows] + 1
+    code *= states
     code += evidence.success_codes[rows]
     used = np.flatnonzero(np.bincount(code))
     symbols = tuple(
@@ -223,6 +225,6 @@ def _symbols(evidence: Evidence, rows: Ints) -> tuple[tuple[Symbol, ...], Ints]:
         )
         for number in used.tolist()
     )
-    place = np.zeros(used.max(initial=0) + 1, dtype=np.int64)
+    place = np.zeros(used.max(initial=0) + 1, dtype=np.int32)
     place[used] = np.arange(len(used))
     return symbols, place[code]

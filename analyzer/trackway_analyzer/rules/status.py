@@ -124,7 +124,7 @@ class Executed(Rule):
         first: dict[int, int] = {}
         for row in np.flatnonzero(evidence.is_operation(Operation.TOOL)).tolist():
             wanted = self.tool in (None, evidence.tool[row])
-            if wanted and not evidence.is_call[row]:
+            if wanted and not evidence.is_call[row] and not _is_answered(evidence, row):
                 first.setdefault(evidence.run[row], row)
         results = [violated(run, evidence.position(row)) for run, row in first.items()]
         for run in range(len(evidence)):
@@ -157,6 +157,12 @@ class Executed(Rule):
         return Said(
             sentence=f"{step(evidence, row)} was asked for and never executed{but}", expected=tool
         )
+
+
+def _is_answered(evidence: Evidence, row: int) -> bool:
+    """Whether the model was told a result of a call of which no span shows that it ran."""
+    result = evidence.batch.steps.column("result")[row]
+    return bool(evidence.ok[row] is None and result.is_valid)
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ import numpy as np
 
 from trackway_analyzer.batch import Ints
 from trackway_analyzer.rules.calls import Symbol
-from trackway_analyzer.rules.columns import Small
-from trackway_analyzer.stretches import distinct
+from trackway_analyzer.stretches import Small, distinct, places_of
 
 State = TypeVar("State", bound=Hashable)
 _UNSEEN: Final = -1
@@ -34,14 +33,16 @@ class Turns:
     """Where the turns of each sequence begin, and one past the last."""
     turn: Ints
     """Of each turn, its place in `contents`."""
-    index: Ints
+    index: Small
     """Of each turn, the index in its sequence of its first call."""
 
     @classmethod
-    def of(cls, symbols: tuple[Symbol, ...], cuts: Ints, symbol: Ints, group: Ints) -> Turns | None:
+    def of(
+        cls, symbols: tuple[Symbol, ...], cuts: Ints, symbol: Small, group: Small
+    ) -> Turns | None:
         """Cut sequences into turns; None where a turn has calls of others between its own."""
-        starts = np.repeat(cuts[:-1], np.diff(cuts))
-        index = np.arange(len(symbol)) - starts
+        index = places_of(cuts)
+        starts = np.arange(len(symbol), dtype=np.int32) - index
         begins = group == index
         if not np.array_equal(
             np.maximum.accumulate(np.where(begins, index + starts, 0)) - starts, group
@@ -129,21 +130,19 @@ class Turns:
         return table
 
 
-def first_of_turn(group: Ints, cuts: Ints) -> Ints:
+def first_of_turn(group: Small, cuts: Ints) -> Small:
     """Of each call, the index in its stretch of the first call of its group."""
-    lengths = np.diff(cuts)
-    starts = np.repeat(cuts[:-1], lengths)
-    places = np.arange(len(group))
-    index: Ints = places - starts
-    step = np.diff(group, prepend=0)
-    step[cuts[:-1][lengths > 0]] = 1
-    if (step > 0).all():
+    index = places_of(cuts)
+    heads = index == 0
+    if (heads[1:] | (group[1:] > group[:-1])).all():
         return index
-    if (step >= 0).all():
-        firsts: Ints = np.maximum.accumulate(np.where(step > 0, places, 0)) - starts
+    starts = np.arange(len(group), dtype=np.int32) - index
+    if (heads[1:] | (group[1:] >= group[:-1])).all():
+        heads[1:] |= group[1:] > group[:-1]
+        firsts: Small = np.maximum.accumulate(np.where(heads, index + starts, 0)) - starts
         return firsts
     # Calls of one turn with others between them.
     pairs = np.stack([starts, group], axis=1)
     _, first, inverse = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
-    found: Ints = first[inverse.reshape(-1)] - starts
+    found: Small = first[inverse.reshape(-1)].astype(np.int32) - starts
     return found

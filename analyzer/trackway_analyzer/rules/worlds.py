@@ -27,7 +27,6 @@ from trackway_analyzer.batch import Ints, RunBatch
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.calls import OTHER, Calls, Possible, Symbol
-from trackway_analyzer.rules.columns import Small
 from trackway_analyzer.rules.evidence import UNKNOWN_KIND, Evidence
 from trackway_analyzer.rules.finding import (
     Result,
@@ -43,6 +42,7 @@ from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Rule, Said
 from trackway_analyzer.rules.shapes import Shapes, Words, shapes_of
 from trackway_analyzer.rules.tools import Tools
+from trackway_analyzer.stretches import Small
 
 MOST_WORLDS: Final = 4096
 NOWHERE: Final = -1
