@@ -15,8 +15,9 @@
 12. `missing_steps`: a hole in the logical clock, up to the last step that the run span names.
     Counts steps.
 13. `tools_not_observable`: nothing can tell whether tools were called: they were offered to a model
-    whose output is not recorded; the last turn asked for a call in a run without any tool span; an
-    agent ended well and no call of it is recorded.
+    whose output is not recorded; the last turn asked for a call in a run without any tool span; a
+    call was answered and lacks the span that it would have; an agent ended well and no call of it
+    is recorded.
 14. `missing_timestamps`: steps whose start or end the source does not hold. Counts steps.
 15. `instrumentation_lost`: the recorder says that a library which it had turned on was cut off when
     the run began; what it did is not in the record. Counts libraries.
@@ -62,6 +63,7 @@ _OF_RUN_SPAN: Final = rf'"(?:{Trackway.SCHEMA_VERSION}|{Trackway.RUN_LAST_STEP})
 )
 """An attribute of run spans alone: of each from its start, or from its end."""
 _NO_RUN_SPAN: Final = "the run span is missing: the run did not end, or its span was lost"
+_ANSWERED: Final = "answered in the messages, and no span shows that it ran"
 _MOST: Final = 2**31 - 1
 
 
@@ -206,8 +208,13 @@ def _unobservable(evidence: Evidence) -> Found:
     unrun = ~steps.column("executed").combine_chunks().to_numpy(zero_copy_only=False)
     with_tool_spans = np.unique(step_run[tool & ~spanless])
     hidden = np.flatnonzero(tool & unrun & ~np.isin(step_run, with_tool_spans))
-    for number, position in places(steps, hidden):
-        yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, 1, position, "asked for in the last turn")
+    told = steps.column("result").combine_chunks().is_valid().to_numpy(zero_copy_only=False)
+    unknown = steps.column("ok").combine_chunks().is_null().to_numpy(zero_copy_only=False)
+    unseen = np.flatnonzero(tool & unrun & told & unknown)
+    hidden = np.setdiff1d(hidden, unseen)
+    for rows, detail in ((hidden, "asked for in the last turn"), (unseen, _ANSWERED)):
+        for number, position in places(steps, rows):
+            yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, 1, position, detail)
     models = np.flatnonzero((columns.operation == LLM) & (run != NONE))
     models = models[~np.isin(run[models], np.unique(step_run[tool]))]
     offers = _offers(columns, models)

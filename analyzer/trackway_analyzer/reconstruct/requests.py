@@ -8,7 +8,8 @@
 3. A tool that runs inside another tool was asked for by that tool: it joins by call id only.
 4. A request that nobody carried out but that was answered has no span of its own: a step is
    synthesised. One that was not answered is kept, not executed. Where the run holds no tool span at
-   all, that is a gap too: nobody could have seen the execution.
+   all, that is a gap too: nobody could have seen the execution. So it is where the run does hold
+   them and only the messages tell of an answer: nobody saw the execution.
    What `unanswered` finds out stands first.
 5. A call without a request is `requested=False` if its agent's requests are recorded, else unknown.
 6. A model outside the agents asks for itself: tools outside that it asked for are no steps of the
@@ -60,6 +61,8 @@ class Joined:
     """Run and call of each request without a span."""
     handed_over: set[int] = field(default_factory=set)
     """Places in `missing` of requests that another agent took up."""
+    unwitnessed: set[int] = field(default_factory=set)
+    """Places in `missing` of answered requests whose execution would have a span, and has none."""
 
 
 class _Spoken(NamedTuple):
@@ -91,7 +94,7 @@ def join_requests(drafts: Drafts, skewed: Ints, messages: Messages) -> Joined:
             calls = _heard(spoken, messages)
             match = Match.of(calls, own)
         _add(joined, run, calls, own, match, drafts)
-    joined.missing, joined.handed_over = settled(joined.missing, drafts)
+    joined.missing, joined.handed_over, joined.unwitnessed = settled(joined.missing, drafts)
     return joined
 
 

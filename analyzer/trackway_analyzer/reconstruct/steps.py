@@ -6,7 +6,8 @@
    that it lacks comes from the answer that the model read, and so does the message of an error.
 3. `ok` is what was declared, else what the result says (`happened`). A model call is ok if it ended
    without an error. A call that was never executed is not ok; where nobody could have seen its
-   execution, unknown. A handover that another agent took up is ok.
+   execution, or nobody saw it and the model was answered all the same, unknown. A handover that
+   another agent took up is ok.
 """
 
 from __future__ import annotations
@@ -80,9 +81,13 @@ def steps_table(entries: Entries, order: Order, joined: Joined, paths: Paths) ->
     taken_up = [len(entries.drafts) + place for place in joined.handed_over]
     answered = _flags(entries, (e for e, call in entries.call_of.items() if call.answer))
     answered[taken_up] = True
+    unseen = _flags(entries, (len(entries.drafts) + place for place in joined.unwitnessed))
+    answered[unseen] = False
+    unseen = unseen[at]
     answered = answered[at]
     handed = _flags(entries, taken_up)[at]
-    arrays["ok"] = _ok(arrays, layers, entries, order, raised, spanless & ~answered, handed)
+    unrun = spanless & ~answered
+    arrays["ok"] = _ok(arrays, layers, entries, order, raised, unrun, handed, unseen)
     arrays["run"] = pa.array(entries.run[at], pa.int32())
     arrays["position"] = pa.array(order.position[at], pa.int32())
     arrays["group"] = pa.array(order.group[at], pa.int32())
@@ -168,6 +173,7 @@ def _ok(
     raised: Mask,
     unanswered: Mask,
     handed_over: Mask,
+    unseen: Mask,
 ) -> pa.Array:
     at = order.entries
     tool = (entries.operation[at] == TOOL) | (entries.operation[at] == OTHER)
@@ -186,13 +192,16 @@ def _ok(
     ]
     verdict[tool] = np.array([_VERDICT[said] for said in says], dtype=np.int64)[which]
     failed = [e for e, call in entries.call_of.items() if call.answer and call.answer.failed]
-    verdict[raised | _flags(entries, failed)[at]] = NO
+    refused = _flags(entries, failed)[at]
+    verdict[raised | refused] = NO
     declared = layers.take(entries.drafts.columns.array("ok"))
     said_so = declared.is_valid().to_numpy(zero_copy_only=False)
     verdict[said_so] = declared.fill_null(False).to_numpy(zero_copy_only=False)[said_so]
     seen = entries.run[(entries.operation == TOOL) & (entries.row != NONE)]
     verdict[handed_over] = YES
     verdict[unanswered] = np.where(np.isin(entries.run[at][unanswered], seen), NO, UNKNOWN)
+    verdict[unseen & ~refused] = UNKNOWN
+    verdict[unseen & refused] = NO
     return pa.array(verdict == YES, mask=verdict == UNKNOWN)
 
 

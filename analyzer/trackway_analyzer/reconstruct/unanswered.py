@@ -1,11 +1,15 @@
-"""What became of a request that no tool step and no answer tells of?
+"""What became of a request that no tool step tells of?
 
 1. If its arguments are what its agent or the root of its trace gave back, it is a structured answer
    and no call.
 2. If another agent of the run started after it and its name stands in the request's name
    (`transfer_to_billing`), the request was a handover, and that agent took it up.
-3. Else it was never executed. So was a request that was answered with the text by which a framework
-   says that a person refused it (`REFUSALS`).
+3. Else, without an answer, it was never executed. So was one that was answered with the text by
+   which a framework says that a person refused it (`REFUSALS`).
+4. With an answer it was executed, unless its execution would have a span (`witnesses`): then the
+   answer shows that the model was told something, and not that the tool ran. Somebody may have
+   answered in its stead, as who refuses a call does in words of their own. Whether it was executed
+   is not known, and if the answer is an error, it was not.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -21,6 +25,7 @@ from trackway_analyzer.reconstruct.columns import NONE
 from trackway_analyzer.reconstruct.dialogue import Call
 from trackway_analyzer.reconstruct.drafts import Drafts
 from trackway_analyzer.reconstruct.messages import quickly_parsed
+from trackway_analyzer.reconstruct.witnesses import unwitnessed
 
 Missing = list[tuple[int, Call]]
 
@@ -30,14 +35,27 @@ REFUSALS: Final = frozenset({"The tool call was denied.", "Tool execution was no
 _BETWEEN_WORDS = re.compile(r"[^0-9a-z]+")
 
 
-def settled(missing: Missing, drafts: Drafts) -> tuple[Missing, set[int]]:
-    """Return the requests that are steps, by run, and the places of those handed over."""
+class Settled(NamedTuple):
+    """Requests without a span."""
+
+    missing: Missing
+    """Those that are steps, by run."""
+    handed_over: set[int]
+    """Places of those that another agent took up."""
+    unwitnessed: set[int]
+    """Places of those that were answered and of which nobody knows whether they were executed."""
+
+
+def settled(missing: Missing, drafts: Drafts) -> Settled:
+    """Find out what became of these requests."""
     for _, call in missing:
         if call.answer is not None and _is_refusal(call.answer.response):
             call.answer = None
-    unanswered = [(run, call) for run, call in missing if call.answer is None]
+    doubtful = unwitnessed(missing, drafts)
+    told = {id(missing[place][1]) for place in doubtful}
+    unanswered = [(run, call) for run, call in missing if call.answer is None or id(call) in told]
     if not unanswered:
-        return missing, set()
+        return Settled(missing, set(), set())
     scopes = sorted({call.asked.scope for _, call in unanswered} - {NONE})
     outputs = dict(zip(scopes, drafts.columns.values("output", scopes), strict=True))
     roots = _outputs_of_roots(drafts, [call for _, call in unanswered])
@@ -47,12 +65,16 @@ def settled(missing: Missing, drafts: Drafts) -> tuple[Missing, set[int]]:
         if not _is_structured_answer(call, [outputs.get(call.asked.scope), *roots(call)])
     ]
     agents = _agents(drafts, sorted({run for run, _ in unanswered}))
-    taken_up = {
-        place
-        for place, (run, call) in enumerate(kept)
-        if call.answer is None and _is_handover(call, agents.get(run, ()))
-    }
-    return kept, taken_up
+    taken_up, unseen = set[int](), set[int]()
+    for place, (run, call) in enumerate(kept):
+        answered = id(call) in told
+        if not (answered or call.answer is None):
+            continue
+        if not _is_handover(call, agents.get(run, ())):
+            unseen.update([place] if answered else [])
+        elif not answered:
+            taken_up.add(place)
+    return Settled(kept, taken_up, unseen)
 
 
 def _is_refusal(response: object) -> bool:

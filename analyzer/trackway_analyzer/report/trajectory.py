@@ -223,7 +223,10 @@ def _given(step: Step) -> JsonValue | NotRecorded:
 
 
 def _marks(step: Step) -> Iterator[Mark]:
-    if not step.executed:
+    if not step.executed and step.ok is None and not isinstance(step.result, NotRecorded):
+        answer = value_text(step.result, VALUE_WIDTH)
+        yield Mark(f"no span shows that it ran; the model was told {answer}", Tone.DOUBTFUL)
+    elif not step.executed:
         yield Mark("requested, never executed", Tone.BAD)
     elif step.ok is False:
         yield Mark(_failure(step), Tone.BAD)

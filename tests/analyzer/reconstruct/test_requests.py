@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from analyzer.span_builder import Recording, answered, asked, call, gaps, outline, said, user
+from trackway_analyzer.model import Trajectory
+from trackway_analyzer.rules import Called, Executed, Never, Rule, State
 
 LOOKUP = call("lookup", {"id": 7}, "c1")
 POLICY = call("policy", {"id": 7}, "c2")
@@ -121,6 +125,88 @@ def test_a_request_that_a_person_refused_was_never_executed(refusal: str):
     lookup, refund = (step for step in record.run().steps if step.tool)
     assert (lookup.executed, lookup.ok) == (True, True)
     assert (refund.tool, refund.executed, refund.ok) == ("refund", False, False)
+
+
+REFUSED = "Ann says: not before Monday."
+
+
+def refused_in_words(agent_scope: str | None, *, lookup: bool = True, **answer: Any) -> Trajectory:
+    """A run in which the refund is answered in somebody's own words, and has no span."""
+    record = Recording()
+    agent = record.agent("support", scope=agent_scope)
+    if lookup:
+        record.model(agent, asks=[LOOKUP])
+        record.tool("lookup", {"id": 7}, "done", agent, call_id="c1")
+    record.model(agent, asks=[call("refund", {"id": 7}, "c2")])
+    told = [asked(call("refund", {"id": 7}, "c2")), answered("c2", REFUSED, **answer)]
+    record.model(agent, told=told, says="Somebody said no.")
+    return record.run()
+
+
+@pytest.mark.parametrize(
+    ("agent_scope", "lookup"),
+    [(None, True), ("pydantic-ai", True), ("pydantic-ai", False), ("gcp.vertex.agent", False)],
+)
+def test_an_answer_alone_does_not_show_that_a_call_ran_where_calls_have_spans(
+    agent_scope: str | None, lookup: bool
+) -> None:
+    run = refused_in_words(agent_scope, lookup=lookup)
+    refund = next(step for step in run if step.tool == "refund")
+    assert (refund.executed, refund.ok, refund.result) == (False, None, REFUSED)
+    assert run.tools == ["lookup"] * lookup
+    assert [(gap.name, gap.position, gap.detail) for gap in run.gaps] == [
+        (
+            "tools_not_observable",
+            refund.position,
+            "answered in the messages, and no span shows that it ran",
+        )
+    ]
+
+
+@pytest.mark.parametrize("rule", [Called("refund"), Never("refund"), Executed("refund")])
+def test_no_rule_takes_a_call_that_only_an_answer_tells_of_for_made_or_not_made(rule: Rule) -> None:
+    results = rule.check(refused_in_words("pydantic-ai").batch)
+    assert [result.state for result in results] == [State.INSUFFICIENT]
+
+
+def test_an_error_without_a_span_is_a_call_that_did_not_run():
+    run = refused_in_words("pydantic-ai", is_error=True)
+    refund = next(step for step in run if step.tool == "refund")
+    assert (refund.executed, refund.ok) == (False, False)
+    assert run.gaps == ()
+
+
+def test_where_no_call_has_a_span_an_answer_shows_that_it_ran():
+    run = refused_in_words(None, lookup=False)
+    refund = next(step for step in run if step.tool == "refund")
+    assert (refund.executed, refund.synthesised, refund.result) == (True, True, REFUSED)
+
+
+def test_what_a_provider_runs_itself_was_executed_though_calls_have_spans():
+    record = Recording()
+    agent = record.agent("support", scope="pydantic-ai")
+    parts = [call("web_search", {"q": "x"}, "s1"), answered("s1", "found")["parts"][0]]
+    record.model(agent, asks=parts)
+    (search,) = record.run().tool_steps
+    assert (search.tool, search.executed, search.ok) == ("web_search", True, True)
+
+
+def test_a_handover_that_was_answered_was_executed_though_calls_have_spans():
+    record = Recording()
+    workflow = record.span("workflow", lasts=10_000)
+    triage = record.agent("triage", workflow)
+    hand_over = call("transfer_to_billing_desk", {}, "c1")
+    record.model(triage, told=[user("go")], asks=[hand_over])
+    billing = record.agent("Billing desk", workflow)
+    record.model(
+        billing,
+        told=[user("go"), asked(hand_over), answered("c1", {"assistant": "Billing desk"})],
+        asks=[call("refund", {}, "c2")],
+    )
+    record.tool("refund", {}, "done", billing, call_id="c2")
+    run = record.run()
+    assert run.tools == ["transfer_to_billing_desk", "refund"]
+    assert all(step.ok for step in run.tool_steps)
 
 
 def test_executed_without_a_request_is_marked():
@@ -378,7 +464,7 @@ def test_two_agents_with_one_request_do_not_share_a_lost_turn():
     record.tool("lookup", {"id": 7}, "for left", left, call_id="c-left")
     told = [user("go"), asked(call("lookup", {"id": 7}, "c-right")), answered("c-right", "mine")]
     record.model(right, told=told, says="done")
-    assert [step.result for step in record.run().tool_steps] == ["for left", "mine"]
+    assert [step.result for step in record.run() if step.tool] == ["for left", "mine"]
 
 
 def test_an_id_that_an_earlier_run_used_too_is_not_told_twice():

@@ -103,6 +103,13 @@ def test_one_run_on_one_screen(refund: Trajectory) -> None:
     ]
 
 
+def test_an_answer_without_an_execution_is_shown_as_what_it_is() -> None:
+    columns = {"operation": ["tool"], "tool": ["refund"], "executed": [False], "ok": [None]}
+    answered = trajectory({**columns, "result": ['"not before Monday"']})
+    assert '! no span shows that it ran; the model was told "not before Monday"' in str(answered)
+    assert "never executed" not in str(answered)
+
+
 def test_a_sum_says_what_it_is_short_of() -> None:
     used = {"tokens_in": 1200, "tokens_out": 80, "calls_without_tokens": 1}
     short = trajectory({"operation": []}, **used, cost=0.5, calls_without_cost=2)
