@@ -147,3 +147,36 @@ class TestNoSecrets:
         for run in ([{"tool": "a"}], gapped([call("a")], Gap("missing_steps"))):
             with pytest.raises(InsufficientEvidenceError):
                 NoSecrets().assert_holds(run)
+
+
+def test_each_approval_is_spent_once(said: Callable[..., Any], call: Any) -> None:
+    run = [call("ask"), call("ask"), call("pay"), call("pay"), call("pay")]
+
+    assert [s for _, s in said(Approved("pay", "ask", once=True), run)] == [
+        "step 5 pay ran without an earlier approval by ask: ask at step 1 was good for one call"
+    ]
+
+
+def test_a_gap_after_the_call_hides_no_approval(
+    said: Callable[..., Any], call: Any, gapped: Callable[..., Trajectory]
+) -> None:
+    run = [call("pay"), call("x"), call("y")]
+
+    assert said(Approved("pay", "ask"), gapped(run, Gap("missing_steps", position=2))) == [
+        ("violated", "step 1 pay ran without an earlier approval by ask")
+    ]
+
+
+def test_what_an_approval_speaks_of() -> None:
+    rule = Approved("pay", "ask")
+
+    assert rule.title == "approved: pay by ask"
+    assert rule.speaks_of() == {"pay", "ask"}
+
+
+@pytest.mark.parametrize("empty", [None, "", True, False])
+def test_nothing_under_a_secret_name_is_no_secret(
+    said: Callable[..., Any], call: Any, empty: Any
+) -> None:
+    assert said(NoSecrets(), [call("a", {"password": empty})]) == []
+    assert len(said(NoSecrets(), [call("a", {"password": 7})])) == 1

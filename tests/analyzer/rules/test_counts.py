@@ -165,3 +165,46 @@ class TestLoops:
             trajectory_of(run, final_text="").batch
         )
         assert [r.state for r in found] == ([State.VIOLATED] if loops else [])
+
+
+@pytest.mark.parametrize(
+    ("times", "word"),
+    [(2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (12, "12th"), (13, "13th"), (21, "21st")],
+)
+def test_the_times_of_a_cycle_are_counted_in_words(
+    said: Callable[..., Any], call: Any, times: int, word: str
+) -> None:
+    run = [call("a"), call("b")] * times
+
+    assert said(NoLoops(cycles=times), run) == [
+        ("violated", f"step {2 * times} b completes the cycle a, b for the {word} time")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "required"),
+    [
+        (Count("a", min=1), {"a"}),
+        (Count("a", exactly=2), {"a"}),
+        (Count("a", max=1), set()),
+        (Count("a", min=1, per="id"), set()),
+    ],
+)
+def test_what_must_come_at_least_once_is_required(rule: Count, required: set[str]) -> None:
+    assert rule.requires() == required
+
+
+def test_a_limit_of_one_is_no_loop() -> None:
+    for wrong in (1, -1, True, 2.5):
+        with pytest.raises(ValueError, match="`cycles` must be 0 or a whole number from 2, found"):
+            NoLoops(cycles=wrong)  # type: ignore[arg-type]
+
+
+def test_a_count_of_an_argument_that_a_call_lacks(said: Callable[..., Any], call: Any) -> None:
+    run = [call("a", {"id": 1}), call("a"), call("a", {"id": [1, 2]}), call("a", {"id": 1})]
+
+    assert said(Count("a", max=1, per="id"), run) == [
+        ("violated", "a was called 2 times for id 1, expected at most 1")
+    ]
+    assert Count("a", max=1, per="id").title == "count: a per id"
+    assert Count("a", max=1).title == "count: a"

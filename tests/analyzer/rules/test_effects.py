@@ -336,3 +336,67 @@ class TestTerminal:
             "insufficient"
         ]
         assert said(Terminal("c"), gapped(run, Gap("missing_steps", position=0))) == []
+
+
+def test_the_category_of_an_action_ends_at_its_first_dot(
+    said: Callable[..., Any], call: Any
+) -> None:
+    assert said(Terminal(category="mail"), [call("mail.box.send")]) == []
+    assert said(Terminal(category=["mail.box", "mail"]), [call("mail")]) == []
+    assert len(said(Terminal(category="mail.box"), [call("mail.box.send")])) == 1
+
+
+def test_a_record_after_a_step_comes_after_the_record_of_the_step(
+    said: Callable[..., Any], run_of: Any
+) -> None:
+    steps = [{"tool": "a", "events": [event("continuity", present=["d1"])]}]
+    late = event("continuity", present=[])
+
+    assert said(Continuity("d1"), run_of(steps, events=[late])) == [
+        ("violated", "the run no longer saw d1")
+    ]
+
+
+def test_several_lost_decisions_are_all_named(said: Callable[..., Any], run_of: Any) -> None:
+    record = event("continuity", required='["d1", "d2"]', present="d3")
+
+    assert said(Continuity(), run_of([{"operation": "llm", "events": [record]}])) == [
+        ("violated", "step 1 llm no longer saw d1, d2")
+    ]
+
+
+def test_a_wait_that_was_not_taken_up_may_be_behind_a_later_gap(
+    said: Callable[..., Any], run_of: Any
+) -> None:
+    def run(*positions: int) -> Any:
+        gaps = [
+            {"name": "missing_steps", "position": at, "count": None, "detail": None}
+            for at in positions
+        ]
+        wait = event("wait", owner="ops", deadline="2026-01-06", resume_token="t")
+        early = event("resume", resume_token="t")
+        steps = [
+            {"tool": "a", "events": [early]},
+            {"tool": "b"},
+            {"tool": "c", "events": [wait]},
+            {"tool": "d"},
+        ]
+        return run_of(steps, gaps=gaps)
+
+    never = ("violated", "step 3 c waits and was never taken up again")
+    hidden = ("insufficient", "no unrouted wait was seen, but missing_steps may hide one")
+    assert said(Routed(resumed=True), run()) == [never]
+    assert said(Routed(resumed=True), run(0)) == [never]
+    assert said(Routed(resumed=True), run(3)) == [hidden]
+    assert said(Routed(), run(0)) == [hidden]
+
+
+def test_seconds_are_told_to_the_thousandth(run_of: Any) -> None:
+    late = datetime(2026, 1, 5, 10, 0, 1, 234567, tzinfo=UTC)
+    batch = run_of([{"tool": "a"}], end=late, deadline="2026-01-05T10:00:00")
+    (result,) = Deadline().check(batch)
+
+    assert result.detail == {"seconds": 1.235}
+    assert Deadline().explain(batch, result).sentence == (
+        "the run ended 1.235 seconds after its deadline"
+    )

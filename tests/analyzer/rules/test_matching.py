@@ -6,6 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.records import RunFacts, batch_of_runs, trajectory_of
@@ -22,8 +24,12 @@ from trackway_analyzer.rules import (
     References,
     RuleViolationError,
 )
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.expected import first_difference
 from trackway_analyzer.rules.finding import State
+from trackway_analyzer.rules.matched_run import MatchedRun
 from trackway_analyzer.rules.rule import Rule
+from trackway_analyzer.rules.values import ABSENT
 
 Records = list[dict[str, Any]]
 
@@ -312,3 +318,75 @@ def test_a_call_cannot_be_expected_and_forbidden() -> None:
     with pytest.raises(PolicyError, match="a is forbidden and required"):
         Policy(Exact(EXPECTED), Forbidden("a"))
     Policy(AtMost(EXPECTED), Forbidden("a"))
+
+
+letters = st.sampled_from("aab")
+expectations = st.sampled_from(
+    [
+        ["a"],
+        ["a", "b"],
+        [{"tool": "a", "arguments": {"x": 1}}, {"tool": "b", "arguments": {"x": 1}}],
+        [{"tool": "b", "arguments": {"x": 1}}, {"tool": "a", "arguments": {"x": 2}}],
+        [[{"tool": "a", "arguments": {"x": 1}}, {"tool": "b", "arguments": {"x": 1}}]],
+        [{"tool": "a", "arguments": {"x": 1}}, {"tool": "a", "arguments": {"x": 1}}],
+        [{"tool": "a", "arguments": {"x": 1}, "ok": False}, {"tool": "a", "arguments": {"x": 1}}],
+    ]
+)
+made = st.builds(
+    lambda tool, x, ok, group: call(tool, x=x) | {"ok": ok, "group": group},
+    letters,
+    st.sampled_from([1, 1, 2]),
+    st.sampled_from([True, True, True, False]),
+    st.sampled_from([None, None, None, "g"]),
+)
+
+
+@given(
+    st.sampled_from([Exact, InOrder, AnyOrder, AtLeast, AtMost]),
+    expectations,
+    st.sampled_from(["exact", "subset", "ignore"]),
+    st.sampled_from([None, "forbid", "reads", "allow"]),
+    st.lists(st.lists(made, max_size=4), min_size=1, max_size=3),
+)
+def test_a_quick_look_at_texts_says_what_the_long_one_says(
+    kind: Any, expected: Any, how: Any, extra: Any, runs: list[Records]
+) -> None:
+    rule = kind(expected, arguments=how, **({} if extra is None else {"extra": extra}))
+    evidence = Evidence.of(batch_of_runs(runs))
+    slow = [
+        MatchedRun(rule.terms, evidence, run, rule.groups).result() for run in range(len(evidence))
+    ]
+
+    assert rule.check(evidence) == [result for result in slow if result is not None]
+
+
+def test_a_failure_may_be_expected() -> None:
+    rule = Exact([{"tool": "a", "ok": False}])
+
+    assert verdict(rule, [call("a", result={"error": "x"})]) == "holds"
+    assert sentence(rule, [call("a")]) == "step 1 a took effect, expected a"
+    assert sentence(Exact(["a"]), [call("a", result={"error": "x"})]) == (
+        "step 1 a did not take effect, expected a"
+    )
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "how", "difference"),
+    [
+        ({"x": 1}, {"x": 1}, "exact", None),
+        ({"x": 1}, {"x": 2}, "exact", ("x", 1, 2)),
+        ({}, {"x": 2}, "subset", ("x", ABSENT, 2)),
+        ({"x": 1, "y": 2}, {"x": 1}, "exact", ("y", 2, ABSENT)),
+        ({"x": 1, "y": 2}, {"x": 1}, "subset", None),
+        ({"x": {"y": 1, "z": 2}}, {"x": {"y": 1}}, "subset", None),
+        ([1], [1], "exact", None),
+        ([{"y": 1, "z": 2}], [{"y": 1}], "subset", None),
+        ([{"y": 1, "z": 2}], [{"y": 1}], "exact", ("arguments", [{"y": 1, "z": 2}], [{"y": 1}])),
+        ([1], {"x": 1}, "exact", ("arguments", [1], {"x": 1})),
+        ([1, 2], [1], "subset", ("arguments", [1, 2], [1])),
+    ],
+)
+def test_the_first_difference_between_arguments(
+    actual: Any, expected: Any, how: Any, difference: Any
+) -> None:
+    assert first_difference(actual, expected, how) == difference

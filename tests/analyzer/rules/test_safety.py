@@ -99,3 +99,15 @@ def test_results_are_of_the_run_that_they_name(run_of: Callable[..., RunBatch]) 
 def test_names_are_needed() -> None:
     with pytest.raises(ValueError, match="forbidden needs names of tools"):
         Forbidden([])
+
+
+def test_several_tools_are_listed_in_the_sentences(run_of: Callable[..., RunBatch]) -> None:
+    gaps = [{"name": "missing_steps", "position": None, "count": None, "detail": None}]
+    batch = run_of([{"tool": "a"}], gaps=gaps)
+
+    assert said(Forbidden(["b", "c"]), batch) == [
+        ("insufficient", "b or c was not seen, but missing_steps may hide it")
+    ]
+    assert said(Allowed(["a", "c"]), batch) == [
+        ("insufficient", "no other tool than a, c was seen, but missing_steps may hide one")
+    ]

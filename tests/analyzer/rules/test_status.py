@@ -192,3 +192,44 @@ class TestResultUsed:
         ]
         hidden = gapped([find, call("use")], Gap("missing_steps"), final_text="")
         assert [s for s, _ in said(ResultUsed("find"), hidden)] == ["insufficient"]
+
+
+def test_calls_without_a_name_are_told_of_all_the_same(
+    said: Callable[..., Any], run_of: Any
+) -> None:
+    batch = run_of([{"operation": "llm", "output": "[]"}, {"requested": True, "executed": False}])
+
+    assert said(Executed(), batch) == [
+        ("violated", "step 2 unnamed tool was asked for and never executed")
+    ]
+    assert said(Recovered(), run_of([{"ok": False}])) == [
+        (
+            "violated",
+            "step 1 unnamed tool did not take effect; no successful unnamed tool came after it",
+        )
+    ]
+    assert said(AdmitsFailure(), run_of([{"ok": False}], final_text="I did it.")) == []
+
+
+def test_a_gap_may_hide_a_request(said: Callable[..., Any], run_of: Any) -> None:
+    gaps = [{"name": "missing_steps", "position": None, "count": None, "detail": None}]
+    batch = run_of([{"operation": "llm", "output": "[]"}, {"tool": "a"}], gaps=gaps)
+
+    assert said(Executed(), batch) == [
+        ("insufficient", "no request was left undone, but missing_steps may hide one")
+    ]
+
+
+def test_what_a_lookup_does_is_not_claimed(said: Callable[..., Any], call: Any) -> None:
+    run = [call("refund", result=FAILED, kind="lookup")]
+
+    assert said(AdmitsFailure(), run, final_text="Your refund is on its way.") == []
+
+
+def test_titles_name_the_tool() -> None:
+    assert [r.title for r in (Recovered(), Recovered("a"), Executed(), Executed("a"))] == [
+        "recovered",
+        "recovered: a",
+        "executed",
+        "executed: a",
+    ]
