@@ -74,14 +74,14 @@ def because(evidence: Evidence, reason: Because) -> str:
         expected = "false" if reason.negated else "true"
         return f"{left.text} is {shown(_seen(left))}{_origin(evidence, left)}, expected {expected}"
     got, wanted = _both(operator, left, right)
-    if left.row is not None and right.row is None and not _is_literal(right):
+    if ((left.row is not None and right.row is None) or left.literal) and not right.literal:
         operator, left, right = _mirrored(operator), right, left
         got, wanted = wanted, got
     if isinstance(_seen(right), Absent) and not isinstance(_seen(left), Absent):
         missing = f"{right.text} is absent{_origin(evidence, right)}"
         return f"{left.text} {got}{_origin(evidence, left)}, but {missing}"
     relation = "" if operator == "==" else f"{operator} "
-    origin = _origin(evidence, right, named=not _is_literal(right))
+    origin = _origin(evidence, right, named=not right.literal)
     return f"{left.text} {got}{_origin(evidence, left)}, expected {relation}{wanted}{origin}"
 
 
@@ -98,10 +98,6 @@ def _mirrored(operator: str) -> str:
 
 def _seen(read: Read) -> object | Absent:
     return ABSENT if isinstance(read.value, (Hidden, NoSource)) else read.value
-
-
-def _is_literal(read: Read) -> bool:
-    return read.literal
 
 
 def _origin(evidence: Evidence, read: Read, *, named: bool = False) -> str:

@@ -9,8 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trackway_analyzer.records import trajectory_of
+from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import compiled
 from trackway_analyzer.rules.grammar import ExpressionError
+from trackway_analyzer.rules.scope import StepScope
+from trackway_analyzer.rules.sentences import because
 from trackway_analyzer.rules.terms import Hidden, NoSource, Source, Truth
 
 GAP = Hidden("content_off")
@@ -234,3 +238,27 @@ def test_and_or_not_are_kleenes(formula: tuple[str, Any]) -> None:
     found = truth(text, {"t": True, "f": False}, h=GAP)
 
     assert found == (GAP if expected is None else expected)
+
+
+def test_where_a_value_came_from_is_told() -> None:
+    step = {"tool": "pay", "arguments": {"amount": 42}}
+    run = trajectory_of([{"tool": "look", "result": {"total": 84}}, step])
+    scope = StepScope(Evidence.of(run.batch), 1)
+
+    def why(text: str) -> str:
+        return because(scope.evidence, compiled(text).because(scope))
+
+    assert why("amount == look.total") == (
+        "amount 42, expected 84 (look.total from look at step 1)"
+    )
+    assert why("look.total == amount") == why("amount == look.total")
+    assert why("look.total < amount") == "amount 42, expected > 84 (look.total from look at step 1)"
+    assert why("not amount") == "amount is 42, expected false"
+    assert why("not amount == 42") == "amount 42, expected != 42"
+    assert why("not amount < 84") == "amount 42, expected >= 84"
+    assert why("not amount in [42]") == "amount 42, expected not in [42]"
+    assert why("84 < look.total") == "look.total 84 (from look at step 1), expected > 84"
+    assert why("gone") == "gone is absent, expected true"
+    assert why("look.id == amount") == "amount 42, but look.id is absent (from look at step 1)"
+    assert why("amount == '42'") == 'amount 42 (number), expected "42" (text)'
+    assert why("look.total <= 8.50") == "look.total 84 (from look at step 1), expected <= 8.50"

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import orjson
 import pytest
 
+from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import Gap, Trajectory
-from trackway_analyzer.rules import Sequence
+from trackway_analyzer.rules import Sequence, ToolSpec
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.expression import compiled
+from trackway_analyzer.tables import RUN_SCHEMA, STEP_SCHEMA, table_of
 
 PAY = {"tool": "pay", "entity_arg": "order_id"}
 
@@ -397,3 +402,46 @@ def test_each_sentence_with_its_fields(
 
     assert found.sentence == sentence
     assert (found.step, found.expected, found.got, found.nearest) == fields
+
+
+def test_runs_of_one_sequence_are_told_with_their_own_places() -> None:
+    """Model calls between the calls of tools make no other sequence, but other numbers."""
+    calls = [look(), pay(), {**made("ship", {"order_id": "A1"}), "kind": "mutate"}]
+    model = {"operation": "llm"}
+    rows = [
+        {"run": run, "position": position, "group": position, "operation": "tool", **step}
+        for run, steps_of_run in enumerate([calls, [model, calls[0], model, *calls[1:]]])
+        for position, step in enumerate(steps_of_run)
+    ]
+    columns = {name: [_cell(row, name) for row in rows] for name in STEP_SCHEMA.names}
+    about = {"run_id": ["r1", "r2"], "gaps": [[], []], "spans": [4, 6], "final_text": ["", ""]}
+    batch = RunBatch.of(table_of(RUN_SCHEMA, about, 2), table_of(STEP_SCHEMA, columns, len(rows)))
+    rule = steps("look", PAY)
+    first, second = rule.check(batch)
+
+    assert [first.position, second.position] == [2, 4]
+    assert rule.explain(batch, first).sentence == (
+        "step 3 ship is a mutation that the pattern does not list"
+    )
+    assert rule.explain(batch, second).sentence == (
+        "step 5 ship is a mutation that the pattern does not list"
+    )
+
+
+def _cell(row: dict[str, Any], name: str) -> Any:
+    if name in ("arguments", "result"):
+        return orjson.dumps(row[name]).decode() if name in row else None
+    return row.get(name, True if name in ("executed", "ok") else None)
+
+
+def test_a_success_of_the_pattern_is_told_beside_that_of_the_tool(
+    gapped: Callable[..., Trajectory],
+) -> None:
+    tools = {"pay": ToolSpec("mutate", success=compiled("$.status == 'done'"))}
+    rule = steps("look", {"tool": "pay", "success": "$.sent"})
+    evidence = Evidence.of(gapped([look(), pay(res={"sent": 0})], final_text="").batch, tools)
+    (result,) = rule.check(evidence)
+
+    assert rule.explain(evidence, result).sentence == (
+        "step 2 pay did not take effect: $.sent is 0, expected true"
+    )
