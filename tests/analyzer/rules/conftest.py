@@ -105,6 +105,30 @@ def run_of() -> Callable[..., RunBatch]:
     return build
 
 
+@pytest.fixture(scope="session")
+def behind() -> Callable[[RunBatch], RunBatch]:
+    """The same run as the second of a batch, behind a run with a model call and two calls."""
+
+    def build(batch: RunBatch) -> RunBatch:
+        steps = [
+            {"run": 0, "position": 0, "group": 0, "operation": "llm", "executed": True},
+            {"run": 0, "position": 1, "group": 1, "operation": "tool", "tool": "other"},
+            {"run": 0, "position": 2, "group": 2, "operation": "tool", "tool": "another"},
+        ]
+        columns = {name: [step.get(name) for step in steps] for name in STEP_SCHEMA.names}
+        about = {"run_id": ["other"], "gaps": [[]], "spans": [4], "final_text": [""]}
+        numbers = pa.array([1] * len(batch.steps), STEP_SCHEMA.field("run").type)
+        index = STEP_SCHEMA.get_field_index("run")
+        moved = batch.steps.set_column(index, STEP_SCHEMA.field("run"), numbers)
+        runs = [table_of(RUN_SCHEMA, about, 1), batch.runs]
+        both = [table_of(STEP_SCHEMA, columns, len(steps)), moved]
+        return RunBatch.of(
+            *(pa.concat_tables(t).unify_dictionaries().combine_chunks() for t in (runs, both))
+        )
+
+    return build
+
+
 def call(tool: str, arguments: Any = None, result: Any = "ok", **more: Any) -> Call:
     return {"tool": tool, "arguments": arguments or {}, "result": result, **more}
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import Gap, Trajectory
 from trackway_analyzer.rules import (
     AdmitsFailure,
@@ -50,13 +51,19 @@ def blind(tool: str) -> dict[str, Any]:
     return {"tool": tool, "ok": True}
 
 
-def named(rule: Rule, run: Trajectory) -> str:
+Behind = Callable[[RunBatch], RunBatch]
+
+
+def named(rule: Rule, run: Trajectory, behind: Behind) -> str:
     """The sentence where nobody can decide; it names the step of the finding."""
     (result,) = rule.check(run.batch)
     found = rule.explain(run.batch, result)
     step = re.match(r"(?:.*, which )?step (\d+)", found.sentence)
     assert found.state is State.INSUFFICIENT
     assert found.step == (None if step is None else int(step[1]))
+    second = behind(run.batch)
+    (again,) = (result for result in rule.check(second) if result.run == 1)
+    assert rule.explain(second, again) == found
     return found.sentence
 
 
@@ -438,11 +445,16 @@ def named(rule: Rule, run: Trajectory) -> str:
     ],
 )
 def test_what_is_hidden_of_calls(
-    gapped: Callable[..., Trajectory], rule: Rule, run: Any, gap: Gap | None, sentence: str
+    gapped: Callable[..., Trajectory],
+    behind: Behind,
+    rule: Rule,
+    run: Any,
+    gap: Gap | None,
+    sentence: str,
 ) -> None:
     gaps = [] if gap is None else [gap]
 
-    assert named(rule, gapped(run, *gaps, final_text="")) == sentence
+    assert named(rule, gapped(run, *gaps, final_text=""), behind) == sentence
 
 
 @pytest.mark.parametrize(
@@ -589,6 +601,7 @@ def test_what_is_hidden_of_calls(
 )
 def test_what_is_hidden_of_the_final_text_or_of_what_it_speaks_of(
     gapped: Callable[..., Trajectory],
+    behind: Behind,
     rule: Rule,
     run: Any,
     gap: Gap | None,
@@ -597,4 +610,4 @@ def test_what_is_hidden_of_the_final_text_or_of_what_it_speaks_of(
 ) -> None:
     gaps = [] if gap is None else [gap]
 
-    assert named(rule, gapped(run, *gaps, final_text=text)) == sentence
+    assert named(rule, gapped(run, *gaps, final_text=text), behind) == sentence

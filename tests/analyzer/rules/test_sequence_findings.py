@@ -389,6 +389,7 @@ def steps(*specs: Any, **options: Any) -> Sequence:
 )
 def test_each_sentence_with_its_fields(
     gapped: Callable[..., Trajectory],
+    behind: Callable[[RunBatch], RunBatch],
     rule: Sequence,
     run: Any,
     gap: Gap | None,
@@ -402,6 +403,9 @@ def test_each_sentence_with_its_fields(
 
     assert found.sentence == sentence
     assert (found.step, found.expected, found.got, found.nearest) == fields
+    second = behind(batch)
+    (again,) = (result for result in rule.check(second) if result.run == 1)
+    assert rule.explain(second, again) == found
 
 
 def test_runs_of_one_sequence_are_told_with_their_own_places() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import pytest
 
+from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import Trajectory
 from trackway_analyzer.records import trajectory_of
 from trackway_analyzer.rules import (
@@ -62,12 +63,25 @@ Whole = tuple[int | None, Any, Any, str | None]
 """Step, expected, got, nearest."""
 
 
-def finding(rule: Rule, run: Any, **about: Any) -> Finding:
-    if isinstance(run, list):
-        run = trajectory_of(run, **{"final_text": "", **about})
-    batch = run.batch if isinstance(run, Trajectory) else run
-    (result,) = rule.check(batch)
-    return rule.explain(batch, result)
+Find = Callable[..., Finding]
+
+
+@pytest.fixture
+def finding(behind: Callable[[RunBatch], RunBatch]) -> Find:
+    """The one finding of a run, which is the same where another run stands before it."""
+
+    def find(rule: Rule, run: Any, **about: Any) -> Finding:
+        if isinstance(run, list):
+            run = trajectory_of(run, **{"final_text": "", **about})
+        batch = run.batch if isinstance(run, Trajectory) else run
+        (result,) = rule.check(batch)
+        found = rule.explain(batch, result)
+        second = behind(batch)
+        (again,) = (result for result in rule.check(second) if result.run == 1)
+        assert rule.explain(second, again) == found
+        return found
+
+    return find
 
 
 def whole(found: Finding) -> Whole:
@@ -124,7 +138,7 @@ def word(text: str) -> list[dict[str, Any]]:
         (Budget(steps=1), "aaa", (2, 1, 3, None)),
     ],
 )
-def test_of_what_was_called_when(rule: Rule, run: str, expected: Whole) -> None:
+def test_of_what_was_called_when(finding: Find, rule: Rule, run: str, expected: Whole) -> None:
     assert whole(finding(rule, word(run))) == expected
 
 
@@ -222,7 +236,9 @@ NO = {"ok": False, "error": "no funds"}
         (AtLeast([{"tool": "a"}]), [made("b")], "", (None, "a", None, None)),
     ],
 )
-def test_of_values_and_texts(rule: Rule, run: Any, text: str, expected: Whole) -> None:
+def test_of_values_and_texts(
+    finding: Find, rule: Rule, run: Any, text: str, expected: Whole
+) -> None:
     assert whole(finding(rule, run, final_text=text)) == expected
 
 
@@ -262,30 +278,30 @@ def event(name: str, **attributes: Any) -> dict[str, Any]:
     ],
 )
 def test_of_the_run_as_a_whole(
-    run_of: Callable[..., Any], rule: Rule, about: dict[str, Any], expected: Whole
+    finding: Find, run_of: Callable[..., Any], rule: Rule, about: dict[str, Any], expected: Whole
 ) -> None:
     assert whole(finding(rule, run_of([{"tool": "a"}], **about))) == expected
 
 
-def test_of_an_operation_that_took_effect_twice() -> None:
+def test_of_an_operation_that_took_effect_twice(finding: Find) -> None:
     run = [made("refund", kind="mutate", operation_id="a")] * 2
 
     assert whole(finding(Effects(), run)) == (2, 1, 2, None)
 
 
-def test_of_a_secret() -> None:
+def test_of_a_secret(finding: Find) -> None:
     run = [made("a"), made("b", {"password": "hunter2"})]
 
     assert whole(finding(NoSecrets(), run)) == (2, None, "$.password", None)
 
 
-def test_of_a_call_that_nobody_ran(run_of: Callable[..., Any]) -> None:
+def test_of_a_call_that_nobody_ran(finding: Find, run_of: Callable[..., Any]) -> None:
     run = run_of([{"tool": "b"}, {"tool": "a", "requested": True, "executed": False}])
 
     assert whole(finding(Executed(), run)) == (2, "a", None, None)
 
 
-def test_of_an_answer_that_was_made_up() -> None:
+def test_of_an_answer_that_was_made_up(finding: Find) -> None:
     found = finding(Answer(grounded=True), [], input="hi", final_text="It is A123.")
 
     assert whole(found) == (None, None, "A123", None)
