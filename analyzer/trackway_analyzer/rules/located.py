@@ -51,18 +51,19 @@ class Reader:
 
     def read(self, text: str) -> Any:
         """Parse a text. Raises PolicyError."""
-        loader = yaml.SafeLoader(text)
         try:
-            node = loader.get_single_node()
-            return None if node is None else self._value(node, loader)
+            loader = yaml.SafeLoader(text)
+            try:
+                node = loader.get_single_node()
+                return None if node is None else self._value(node, loader)
+            finally:
+                loader.dispose()
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line = None if mark is None else mark.line + 1
             raise self.error(f"no YAML: {error.problem or error.context}", line) from error
         except yaml.YAMLError as error:
             raise self.error(f"no YAML: {error}") from error
-        finally:
-            loader.dispose()
 
     def _value(self, node: yaml.Node, loader: yaml.SafeLoader) -> Any:
         if id(node) in self._open:

@@ -1,0 +1,159 @@
+"""What a policy file says, key by key, and what it is refused with, word by word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from trackway_analyzer.rules import (
+    Allowed,
+    Approved,
+    Before,
+    Budget,
+    EntitySpec,
+    Exact,
+    Forbidden,
+    Grounded,
+    NoSecrets,
+    Policy,
+    PolicyError,
+    Rule,
+    Sequence,
+    Severity,
+    StepSpec,
+    ToolSpec,
+)
+from trackway_analyzer.rules.expression import compiled
+from trackway_analyzer.rules.policy_file import read_policy
+
+
+def test_each_key_of_a_tool_is_read() -> None:
+    parts = read_policy(
+        "version: 1\n"
+        "tools:\n"
+        "  find: {kind: lookup, entity: {type: order, result: $.id}}\n"
+        "  pay:\n"
+        "    kind: mutate\n"
+        "    entity: {type: order, argument: order.id}\n"
+        "    success: $.status == 'done'\n"
+        "  plain: {}\n"
+        "  other: {kind: other, entity:}\n"
+        "rules: [{forbid: x}]\n"
+    )
+
+    assert parts.tools == {
+        "find": ToolSpec("lookup", EntitySpec("order", None, "$.id")),
+        "pay": ToolSpec(
+            "mutate", EntitySpec("order", "order.id", None), compiled("$.status == 'done'")
+        ),
+        "plain": ToolSpec(),
+        "other": ToolSpec("other"),
+    }
+    assert parts.tool_lines == {"find": 3, "pay": 4, "plain": 8, "other": 9}
+    assert read_policy("version: 1\nrules: [{forbid: x}]\n").tool_lines == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("forbid: a", Forbidden("a")),
+        ("forbidden: [a, b]", Forbidden(["a", "b"])),
+        ("allow: {tools: [a], agent: x}", Allowed(["a"], agent="x")),
+        ("before: [a, b]", Before("a", "b")),
+        ("before: {first: a, second: b, required: true}", Before("a", "b", required=True)),
+        ("{before: [a, b], severity: warning}", Before("a", "b", severity=Severity.WARNING)),
+        ("approved: [a, b]", Approved("a", "b")),
+        ("grounded: {tool: a, argument: b, from: c.d}", Grounded("a", "b", "c.d")),
+        ("no_secrets:", NoSecrets()),
+        ("budget: {steps: 3, severity: warning}", Budget(steps=3, severity=Severity.WARNING)),
+        ("sequence: [a, {tool: b, optional: true}]", Sequence(("a", StepSpec("b", optional=True)))),
+        ("sequence: {steps: [a], extra: forbid}", Sequence((StepSpec("a"),), "forbid")),
+        (
+            "exact: [{tool: a, arguments: {x: [1]}}]",
+            Exact([{"tool": "a", "arguments": {"x": [1]}}]),
+        ),
+    ],
+)
+def test_a_rule_in_yaml_is_the_rule_in_python(text: str, rule: Rule) -> None:
+    parts = read_policy(f"version: 1\nrules:\n  - {text}\n")
+
+    assert [repr(found) for found in parts.rules] == [repr(rule)] or parts.rules == (rule,)
+    assert parts.lines == (3,)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[]", "1: expected a mapping with version, tools and rules"),
+        ("", "1: expected a mapping with version, tools and rules"),
+        ("version: true\nrules: [{forbid: a}]", "1: expected version: 1, found True"),
+        ("\nversion: '1'\nrules: [{forbid: a}]", "2: expected version: 1, found '1'"),
+        (
+            "version: 1\ntools: [a]\nrules: [{forbid: a}]",
+            "2: tools: expected a mapping, found ['a']",
+        ),
+        ("version: 1\ntools:\n  x: 3\nrules: [{forbid: a}]", "3: x: expected a mapping, found 3"),
+        (
+            "version: 1\ntools:\n  x:\n    entity: order\nrules: [{forbid: a}]",
+            "4: entity: expected a mapping, found 'order'",
+        ),
+        (
+            "version: 1\ntools:\n  x:\n    entity: {result: '$.a['}\nrules: [{forbid: a}]",
+            "3: x: '$.a[' is no JSONPath: ",
+        ),
+        ("version: 1\nrules:\n", "2: a policy needs at least one rule"),
+        ("version: 1\nrules: {forbid: a}", "2: rules: expected a list, found {'forbid': 'a'}"),
+        ("version: 1\nrules: [{severity: error}]", "2: expected one rule, found none"),
+        ("version: 1\nrules: [{before: }]", "2: before: expected first, second or a mapping of "),
+        ("version: 1\nrules: [{before: {first: a}}]", "2: before: expected second"),
+        ("version: 1\nrules: [{before: {}}]", "2: before: expected first and second"),
+        ("version: 1\nrules: [{before: a}]", "2: before: expected [first, second], found 'a'"),
+        (
+            "version: 1\nrules:\n  - sequence:\n    - 3",
+            "4: expected a step as a dict or a tool's name",
+        ),
+        ("version: 1\nrules:\n  - exact: [{tol: a}]", "3: exact: unknown key 'tol', did you mean"),
+        ("version: 1\nrules:\n  - a: b: c", "3: no YAML: mapping values are not allowed here"),
+        ("version: 1\nrules: [{forbid: \x01}]", "no YAML: "),
+    ],
+)
+def test_what_a_file_is_refused_with(text: str, message: str) -> None:
+    with pytest.raises(PolicyError) as raised:
+        read_policy(text, "p.yaml")
+
+    assert str(raised.value).startswith(f"p.yaml:{message}" if message[0] in "1234" else "p.yaml: ")
+    assert message in str(raised.value)
+
+
+def test_a_file_is_read_from_its_path_and_named_in_errors(tmp_path: Path) -> None:
+    path = tmp_path / "policy.yaml"
+    path.write_text("version: 1\nrules:\n  - forbid: é\n", encoding="utf-8")
+    assert Policy.from_yaml(path).rules == (Forbidden("é"),)
+    assert Policy.from_yaml(str(path)).rules == (Forbidden("é"),)
+
+    path.write_text("version: 1\nrules: [{forbd: a}]", encoding="utf-8")
+    with pytest.raises(PolicyError) as wrong:
+        Policy.from_yaml(path)
+    assert str(wrong.value) == f"{path}:2: unknown rule 'forbd', did you mean 'forbid'?"
+
+    path.write_bytes(b"version: 1 # \xff")
+    with pytest.raises(PolicyError) as unread:
+        Policy.from_yaml(path)
+    assert str(unread.value) == f"{path}: expected UTF-8 text: invalid start byte"
+
+    with pytest.raises(FileNotFoundError) as missing:
+        Policy.from_yaml(tmp_path / "none.yaml")
+    assert str(missing.value) == f"no policy file at {tmp_path / 'none.yaml'}"
+
+
+def test_a_rule_that_brings_others_along_is_written_and_they_are_implied() -> None:
+    policy = Policy(Sequence(("a",)), Forbidden("b"))
+
+    assert [rule.key for rule in policy.rules] == ["sequence", "unknown_kind", "forbidden"]
+    assert policy.implied == {1}
+    assert Policy(Forbidden("b")).implied == frozenset()
+
+
+def test_a_policy_shows_its_rules() -> None:
+    assert repr(Policy(Forbidden("b"), Before("a", "c"))) == "Policy(forbidden, before: a, c)"
