@@ -5,8 +5,8 @@
 2. A segment is a header (`MAGIC`, then the position up to which frames are done) and frames:
    length, CRC-32 and the bytes. A frame is there once `append` has returned: it survives the
    process. It survives the machine only with `fsync=True`.
-3. Reading stops at the first torn frame; what was appended before it is whole. The bytes left over
-   are reported.
+3. Reading stops at the first torn frame; what was appended before it is whole. `rest` says what
+   the bytes left over are, `leftovers` what becomes of them.
 4. A segment whose lock is free belongs to nobody alive. `claim_abandoned` takes the lock, so two
    starting processes never recover the same segment.
 5. Files are readable by their owner alone: they hold what the spans hold.
@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import struct
@@ -21,15 +22,28 @@ import sys
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from enum import Enum
 from io import FileIO
 from pathlib import Path
 from typing import Final
 
+_LOG: Final = logging.getLogger(__name__)
 MAGIC: Final = b"TWSPOOL1"
 SUFFIX: Final = ".spool"
+ASIDE_SUFFIX: Final = ".unreadable"
 _HEADER: Final = struct.Struct("<8sQ")
 _FRAME: Final = struct.Struct("<II")
+
+
+class Rest(Enum):
+    """What stands behind the last whole frame."""
+
+    NOTHING = "nothing"
+    CUT_SHORT = "cut short"
+    """The beginning of a frame: its writer was killed."""
+    DAMAGED = "damaged"
+    """Something else than a frame, or a file that is no spool."""
 
 
 class Segment:
@@ -37,8 +51,11 @@ class Segment:
 
     def __init__(self, path: Path, file: FileIO) -> None:
         self.path = path
+        self.rest = Rest.NOTHING
+        """As of the last time that `unread` was read to its end."""
         self._file = file
         self._end = file.seek(0, os.SEEK_END)
+        self._done = 0
 
     @classmethod
     def create(cls, directory: Path, *, born: int | None = None) -> Segment:
@@ -98,36 +115,63 @@ class Segment:
     def unread(self) -> Iterator[tuple[int, bytes]]:
         """Yield (position behind the frame, bytes) of every whole frame that is not done."""
         position = self.done()
-        while position + _FRAME.size <= self._end:
+        self.rest = Rest.NOTHING
+        if position < _HEADER.size or position > self._end:
+            self.rest = self._without_header()
+            return
+        while position < self._end:
+            left = self._end - position - _FRAME.size
             self._file.seek(position)
-            length, checksum = _FRAME.unpack(self._file.read(_FRAME.size))
+            head = self._file.read(_FRAME.size)
+            length, checksum = _FRAME.unpack(head) if left >= 0 else (0, 0)
+            if left < length:
+                self.rest = Rest.CUT_SHORT
+                return
             payload = self._file.read(length)
-            if len(payload) < length or zlib.crc32(payload) != checksum:
+            if zlib.crc32(payload) != checksum:
+                self.rest = Rest.DAMAGED
                 return
             position += _FRAME.size + length
             yield position, payload
 
     def done(self) -> int:
-        """Return the position up to which frames are done with."""
+        """Return the position up to which frames are done with; 0 in a file that is no spool."""
         self._file.seek(0)
         header = self._file.read(_HEADER.size)
         if len(header) < _HEADER.size or not header.startswith(MAGIC):
-            return self._end
-        return int(_HEADER.unpack(header)[1])
+            return 0
+        return max(self._done, int(_HEADER.unpack(header)[1]))
 
     def mark_done(self, position: int) -> None:
         """Note that the frames before `position` need no recovery."""
+        self._done = position
         self._file.seek(0)
-        _write_all(self._file, (_HEADER.pack(MAGIC, position),))
+        with suppress(OSError):  # then a later process does them twice
+            _write_all(self._file, (_HEADER.pack(MAGIC, position),))
 
     def discard(self) -> None:
         """Delete the segment: all of it is safe elsewhere."""
         self.path.unlink(missing_ok=True)
         self.close()
 
+    def set_aside(self) -> Path:
+        """Rename the file so that nobody recovers it; return where it is. Raises `OSError`."""
+        aside = self.path.with_name(self.path.name + ASIDE_SUFFIX)
+        try:
+            os.replace(self.path, aside)
+        finally:
+            self.close()
+        return aside
+
     def close(self) -> None:
         """Give up the lock and keep the file, for a later start to recover."""
         self._file.close()
+
+    def _without_header(self) -> Rest:
+        self._file.seek(0)
+        header = self._file.read(len(MAGIC))
+        is_cut_short = self._end < _HEADER.size and MAGIC.startswith(header)
+        return Rest.NOTHING if is_cut_short else Rest.DAMAGED
 
 
 def new_id(born: int | None = None) -> str:
@@ -150,7 +194,10 @@ def claim_abandoned(directory: Path) -> Iterator[Segment]:
     for path in sorted(directory.glob(f"*{SUFFIX}")):
         try:
             file = path.open("r+b", buffering=0)
-        except OSError:  # another process has just recovered it
+        except FileNotFoundError:  # another process has just recovered it
+            continue
+        except OSError as error:
+            _LOG.warning("trackway cannot open the spool file %s: it stays as it is", error)
             continue
         if _try_lock(file.fileno()) and _still_at(path, file.fileno()):
             yield Segment(path, file)

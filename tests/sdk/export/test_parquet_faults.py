@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from sdk.export.refunds import files_below, rows_below, spans_of
+from trackway.export import BatchingProcessor
 from trackway.export.parquet import ParquetSpanExporter
 from trackway.export.parquet.store import LocalStore
 
@@ -48,6 +49,30 @@ def test_what_a_full_disk_refuses_waits_and_is_written_when_there_is_room(tmp_pa
     assert len({row["span_id"] for row in rows_below(tmp_path)}) == 1600
     assert not list((tmp_path / ".spool").iterdir())
     assert not list(tmp_path.rglob(".*.tmp"))
+
+
+def fill_the_disk_to_the_end(folder: Path, said: Connection) -> None:
+    """Small batches still fit into the spool when large ones and files do not."""
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6_000, most))
+    processor = BatchingProcessor(ParquetSpanExporter(folder))
+    for spans in (spans_of(["small"]), spans_of([str(n) for n in range(200)]), spans_of(["late"])):
+        for span in spans:
+            processor.on_end(span)
+        processor.force_flush()
+    processor.shutdown()
+    said.send((processor.counts.ended, processor.counts.delivered, processor.counts.failed))
+
+
+def test_of_what_a_full_disk_refused_only_that_is_lost_which_no_spool_has(tmp_path: Path) -> None:
+    ended, delivered, failed = in_child(fill_the_disk_to_the_end, tmp_path)
+    following = ParquetSpanExporter(tmp_path)
+    following.export(spans_of(["new"]))
+    assert following.force_flush()
+    assert (ended, delivered) == (404, 0)
+    assert failed == 400
+    assert (following.counts.recovered, following.counts.delivered) == (4, 2)
+    assert not list((tmp_path / ".spool").iterdir())
 
 
 @pytest.fixture

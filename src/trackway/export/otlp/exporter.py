@@ -182,7 +182,13 @@ class OtlpSpanExporter(SpanExporter):
         return max(0.0, self._retry_at - time.monotonic())
 
     def _send(self, sender: Sender, waiting: Batch | Frame) -> None:
-        spans = waiting.spans
+        try:
+            spans = waiting.spans
+        except Exception as error:  # noqa: BLE001 - the bytes of another process may be anything
+            with self._changed:
+                if not self._closed:
+                    self._waiting.pass_over(waiting, error)
+            return
         rest: list[ReadableSpan] = []
         for piece in pieces(spans, self._room.message_bytes):
             rest += piece if rest else self._settle(sender, piece, waiting.inherited)

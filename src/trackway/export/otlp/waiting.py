@@ -5,6 +5,7 @@
 2. The spool holds `spool_bytes` at most. What it has no room for, and what a full disk refuses,
    waits in memory behind it, `LATE_BATCHES` at most. Beyond that new batches are counted as failed.
 3. What the receiver has accepted is marked done in the spool at once and not sent again.
+4. A frame that cannot be decoded is passed over, and its segment is set aside in the end.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Final
 from opentelemetry.sdk.trace import ReadableSpan
 
 from trackway.export.counts import ExportCounts
+from trackway.export.leftovers import retire
 from trackway.export.otlp.wire import decode, encode
 from trackway.export.size import pieces
 from trackway.export.spool import Segment, claim_abandoned
@@ -82,6 +84,8 @@ class Waiting:
         self._late: deque[Batch] = deque()
         """Newer than the spool, which has no room for them."""
         self._inherited: set[Path] = set()
+        self._unreadable: dict[Path, str] = {}
+        """What is wrong with a frame of a segment."""
         self.recovered = False
         """What earlier processes left has been found."""
 
@@ -174,17 +178,28 @@ class Waiting:
             self._memory, self._late = self._late, self._memory
         if self._memory:
             return self._memory[0]
-        segment = self._segments[0]
-        for end, payload in segment.unread():
-            return Frame((segment, end), payload, segment.path in self._inherited)
-        segment.discard()
+        segment, wrong = self._segments[0], None
+        try:
+            for end, payload in segment.unread():
+                return Frame((segment, end), payload, segment.path in self._inherited)
+        except OSError as error:  # the disk fails at it
+            wrong = str(error)
+        retire(segment, self._unreadable.pop(segment.path, wrong))
         self._segments.popleft()
         return None
+
+    def pass_over(self, frame: Batch | Frame, error: Exception) -> None:
+        """Go on behind a frame that cannot be decoded."""
+        if frame.kept is None:
+            return
+        segment, end = frame.kept
+        segment.mark_done(end)
+        self._unreadable[segment.path] = f"a frame is no OTLP message ({error})"
 
     def note_sent(self, waiting: Batch | Frame, spans: int, rest: list[ReadableSpan]) -> None:
         """Take out of memory and spool what the receiver has; keep the rest in front."""
         kept = waiting.kept
-        if kept is not None and len(rest) < spans:
+        if kept is not None and (not rest or len(rest) < spans):
             segment, end = kept
             segment.mark_done(end)
         elif isinstance(waiting, Batch) and kept is None:

@@ -10,17 +10,19 @@
 4. Where files cannot be written, the segment stays and is tried again; its rows leave memory. Where
    the spool cannot be written either, the rows wait in memory up to `memory_bytes`, then the oldest
    are dropped and counted as failed.
-5. The exporter raises nothing and says what is wrong once, in the log.
+5. A segment that a later start cannot read or write costs no other one, and no span of that start.
+   Where the place of the files is away, what is left is tried again after a while.
+6. The exporter raises nothing and says what is wrong once, in the log.
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
+import math
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -30,53 +32,18 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from trackway.export.clean import Cleaner
 from trackway.export.counts import ExportCounts
-from trackway.export.fork import ForkGate, in_forked_child
+from trackway.export.fork import in_forked_child
+from trackway.export.leftovers import retire
+from trackway.export.parquet.chunk import ARROW, Chunk, Unwritable, content_of, left_by
 from trackway.export.parquet.compaction import already_stored
-from trackway.export.parquet.encoding import parquet_bytes
 from trackway.export.parquet.screen import Screen
 from trackway.export.parquet.store import LocalStore, open_store
-from trackway.export.parquet.table import (
-    from_bytes,
-    parts_of,
-    table_of,
-    to_bytes,
-    with_footer,
-)
-from trackway.export.spool import Segment, claim_abandoned, new_id, state_directory
+from trackway.export.spool import Segment, claim_abandoned, state_directory
 
 _LOG: Final = logging.getLogger(__name__)
 _RETRY_SECONDS: Final = 5.0
-_ARROW: Final = ForkGate()
-"""Held while Arrow works: it has locks of its own, and a child would inherit them held."""
-
-
-@dataclass(slots=True)
-class _Chunk:
-    """The rows that become one file a partition."""
-
-    segment: Segment | None
-    """Null where the spool could not be written."""
-    batches: list[pa.RecordBatch] = field(default_factory=list)
-    """Empty once the rows are only in the segment."""
-    rows: int = 0
-    bytes: int = 0
-    opened: float = field(default_factory=time.monotonic)
-    spooled: bool = True
-    """Every row is in the segment."""
-    recovered: bool = False
-    """An earlier process may have written some of its files."""
-    fallback_id: str = field(default_factory=new_id)
-
-    @property
-    def id(self) -> str:
-        return self.fallback_id if self.segment is None else self.segment.id
-
-    def table(self) -> pa.Table:
-        if self.batches or self.segment is None:
-            return table_of(self.batches)
-        return table_of(
-            [batch for _, frame in self.segment.unread() for batch in from_bytes(frame)]
-        )
+_RECOVERY_SECONDS: Final = 60.0
+"""Between tries to write what earlier processes left."""
 
 
 class ParquetSpanExporter(SpanExporter):
@@ -120,11 +87,11 @@ class ParquetSpanExporter(SpanExporter):
 
     def _start_empty(self) -> None:
         self._lock = threading.Lock()
-        self._open: _Chunk | None = None
-        self._waiting: list[_Chunk] = []
+        self._open: Chunk | None = None
+        self._waiting: list[Chunk] = []
         self._lost_before = 0
         self._retry_at = 0.0
-        self._recovered = False
+        self._recover_at = 0.0
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Spool a batch, and finish files that are due."""
@@ -132,7 +99,7 @@ class ParquetSpanExporter(SpanExporter):
             return SpanExportResult.FAILURE
         if not spans:
             return SpanExportResult.SUCCESS
-        with _ARROW.held():
+        with ARROW.held():
             batch = self._screen.batch_of(spans)
         with self._lock:
             self._recover()
@@ -168,28 +135,17 @@ class ParquetSpanExporter(SpanExporter):
         self._closed = True
         with self._lock:
             for chunk in self._waiting:
-                if chunk.segment is not None and chunk.spooled:
-                    chunk.segment.close()
-                else:
-                    self.counts.failed += chunk.rows
+                self.counts.failed += chunk.forget_memory()
+                _leave(chunk)
 
     def _add(self, batch: pa.RecordBatch) -> None:
         chunk = self._open
         if chunk is None:
-            chunk = self._open = _Chunk(self._new_segment())
-        if chunk.segment is None:
-            chunk.spooled = False
-        else:
-            with _ARROW.held():
-                frame = to_bytes(batch)
-            try:
-                chunk.segment.append(frame, fsync=self._fsync)
-            except OSError as error:
-                chunk.spooled = False
-                self._complain("spool", error)
-        chunk.batches.append(batch)
-        chunk.rows += batch.num_rows
-        chunk.bytes += batch.get_total_buffer_size()
+            chunk = self._open = Chunk(self._new_segment())
+        try:
+            chunk.add(batch, fsync=self._fsync)
+        except OSError as error:
+            self._complain("spool", error)
 
     def _new_segment(self) -> Segment | None:
         if self._spool is None:
@@ -220,65 +176,79 @@ class ParquetSpanExporter(SpanExporter):
 
     def _write_waiting(self) -> None:
         while self._waiting:
+            chunk, wrong = self._waiting[0], None
             try:
-                self._write(self._waiting[0])
-            except OSError as error:
+                self._write(chunk)
+            except Unwritable as error:
+                self._complain("rows", error)
+                self.counts.failed += chunk.rows
+                wrong = str(error)
+            except Exception as error:  # noqa: BLE001 - stores raise what their makers chose
                 self._complain("file", error)
                 self._retry_at = time.monotonic() + _RETRY_SECONDS
                 self._shed()
                 return
-            self.counts.delivered += self._waiting.pop(0).rows
+            else:
+                self.counts.delivered += chunk.rows
+            self._waiting.remove(chunk)
+            if chunk.segment is not None:
+                retire(chunk.segment, wrong)
         self._complained.discard("file")
 
-    def _write(self, chunk: _Chunk) -> None:
-        with _ARROW.held():
-            parts = list(parts_of(chunk.table()))
-        for part in parts:
+    def _write(self, chunk: Chunk) -> None:
+        for part in chunk.parts():
             if chunk.recovered and already_stored(self._store, part.partition, chunk.id):
                 continue
-            with _ARROW.held():
-                content = parquet_bytes(with_footer(part.rows, part.service))
-            self._store.write(f"{part.partition}/{chunk.id}.parquet", content)
-        if chunk.segment is not None:
-            chunk.segment.discard()
+            self._store.write(f"{part.partition}/{chunk.id}.parquet", content_of(part))
 
     def _shed(self) -> None:
         """Free the memory of rows that the spool has; drop the oldest that have no place at all."""
         for chunk in self._waiting:
-            if chunk.spooled:
-                chunk.batches = []
-        homeless = [chunk for chunk in self._waiting if not chunk.spooled]
+            if chunk.is_spooled:
+                chunk.forget_memory()
+        homeless = [chunk for chunk in self._waiting if not chunk.is_spooled]
         while homeless and sum(chunk.bytes for chunk in homeless) > self._memory_bytes:
             chunk = homeless.pop(0)
-            self._waiting.remove(chunk)
-            self.counts.failed += chunk.rows
-            if chunk.segment is not None:
-                chunk.segment.close()
+            self.counts.failed += chunk.forget_memory()
+            if chunk.rows == 0:
+                self._waiting.remove(chunk)
+                _leave(chunk)
 
     def _recover(self) -> None:
         """Finish the files of processes that ended without doing so."""
-        if self._recovered or self._spool is None:
+        if self._spool is None or time.monotonic() < self._recover_at:
             return
-        self._recovered = True
-        for segment in claim_abandoned(self._spool):
-            chunk = _Chunk(segment, recovered=True)
-            try:
-                with _ARROW.held():
-                    table = chunk.table()
-                self._write(chunk)
-            except OSError as error:
-                self._complain("file", error)
-                segment.close()
-                return
-            self.counts.recovered += table.num_rows
+        self._recover_at = math.inf
+        try:
+            for segment in claim_abandoned(self._spool):
+                self._finish(segment)
+        except Exception as error:  # noqa: BLE001 - stores raise what their makers chose
+            self._complain("file", error)
+            self._recover_at = time.monotonic() + _RECOVERY_SECONDS
 
-    def _complain(self, what: str, error: OSError) -> None:
+    def _finish(self, segment: Segment) -> None:
+        """Write the files of one of them. Raises what the store does."""
+        chunk, wrong = left_by(segment)
+        try:
+            if chunk.rows:
+                self._write(chunk)
+        except Unwritable as error:
+            wrong = str(error)
+        except Exception:
+            segment.close()
+            raise
+        else:
+            self.counts.recovered += chunk.rows
+        retire(segment, wrong)
+
+    def _complain(self, what: str, error: Exception) -> None:
         if what in self._complained:
             return
         self._complained.add(what)
         consequence = {
             "spool": "a killed process will lose the spans of the open file",
             "file": "the spans wait and are tried again",
+            "rows": "the spans are lost, unless the spool has them",
         }[what]
         _LOG.warning("trackway cannot write its Parquet %s: %s; %s", what, error, consequence)
 
@@ -290,6 +260,14 @@ class ParquetSpanExporter(SpanExporter):
                 chunk.segment.close()
         self.counts = ExportCounts()
         self._start_empty()
+
+
+def _leave(chunk: Chunk) -> None:
+    """Leave a segment to the next start, if it has rows."""
+    if chunk.segment is not None and chunk.spooled_rows:
+        chunk.segment.close()
+    elif chunk.segment is not None:
+        retire(chunk.segment)
 
 
 def _spool_directory(target: str | Path, spool: str | Path | bool) -> Path | None:

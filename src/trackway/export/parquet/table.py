@@ -27,6 +27,7 @@ SCHEMA: Final[pa.Schema] = schema.arrow_schema(pa)
 FILE_SCHEMA: Final[pa.Schema] = SCHEMA.remove(SCHEMA.get_field_index("service"))
 WRITER_VERSION: Final = version("trackway")
 _BATCH_FIELDS: Final = {field.name: field.remove_metadata() for field in SCHEMA}
+_NEEDED: Final = {"trace_id", "span_id", "start"}
 _ZEROS: Final = pa.array([0] * 4096, pa.int32())
 _NO_SERVICE: Final = "__HIVE_DEFAULT_PARTITION__"
 
@@ -75,9 +76,31 @@ def to_bytes(batch: pa.RecordBatch) -> memoryview:
 
 
 def from_bytes(payload: bytes) -> list[pa.RecordBatch]:
-    """Decode what `to_bytes` encoded, by this version or an older one."""
-    with pa.ipc.open_stream(payload) as reader:
-        return list(reader)
+    """Decode what `to_bytes` encoded, by this version or an older one, less batches without rows.
+
+    Raises `ValueError` for anything else.
+    """
+    try:
+        with pa.ipc.open_stream(payload) as reader:
+            batches = [batch for batch in reader if batch.num_rows]
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"a frame is no Arrow stream ({error})") from error
+    for batch in batches:
+        _check(batch)
+    return batches
+
+
+def _check(batch: pa.RecordBatch) -> None:
+    """Raise `ValueError` unless the rows can stand in a table with those of this version."""
+    names = set(batch.schema.names)
+    if not (names <= _BATCH_FIELDS.keys() and names >= _NEEDED):
+        raise ValueError(f"a frame has other columns than spans: {', '.join(sorted(names))}")
+    try:
+        _coded(pa.Table.from_batches([batch]))
+    except pa.ArrowException as error:
+        raise ValueError(f"a frame has columns of another type ({error})") from error
+    if batch["start"].null_count:
+        raise ValueError("a frame has spans without a start")
 
 
 def table_of(batches: Iterable[pa.RecordBatch]) -> pa.Table:
