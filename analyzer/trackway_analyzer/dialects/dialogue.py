@@ -14,6 +14,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import orjson
 
+from trackway_analyzer.dialects.flat_list import FlatList
 from trackway_analyzer.dialects.read_message import ReadMessage
 from trackway_analyzer.dialects.typed_messages import typed_messages
 from trackway_analyzer.dialects.values import json_of
@@ -67,6 +68,12 @@ class Dialogue(NamedTuple):
         """JSON of all messages, comma-separated."""
         last = _text_of(self.open)
         return b"%b,%b" % (self.closed, last) if self.closed else last
+
+    @property
+    def listed(self) -> bytes:
+        """JSON of all messages."""
+        last = _text_of(self.open)
+        return b"[%b,%b]" % (self.closed, last) if self.closed else b"[%b]" % last
 
     def followed_by(self, messages: Iterable[ReadMessage]) -> Dialogue:
         """Return the dialogue with more messages after it."""
@@ -154,6 +161,68 @@ def _read(literal: bytes, role: str, read: Reader) -> list[ReadMessage] | None:
     if isinstance(value, list) and value and isinstance(value[0], dict | list):
         return list(read(value, role))
     return None
+
+
+class _KnownFlat(NamedTuple):
+    below: tuple[str, ...]
+    values: tuple[Any, ...]
+    dialogue: Dialogue
+
+
+_FLAT: Final = Memory[tuple[str, str, Any], deque[_KnownFlat]](_MOST)
+
+
+def flat_dialogue_of(flat: FlatList, role: str, read: Reader) -> Dialogue | None:
+    """Return the dialogue of a flattened list; None where it must be read in another way.
+
+    Raises UnencodableError.
+    """
+    below, values = flat.paths.below, flat.values
+    if not flat.texts_only:
+        return None
+    begins = next((value[:_HEAD] for value in values if len(value) >= _TAIL), values[0][:_HEAD])
+    key = role, below[0], begins
+    earlier: deque[_KnownFlat] = _FLAT.get(key) or deque(maxlen=_OF_A_HEAD)
+    begun, taken = Dialogue(), 0
+    for known in reversed(earlier):
+        whole: Dialogue = known.dialogue
+        end = len(known.values)
+        if (
+            end <= len(values)
+            and values[end - 1] == known.values[-1]
+            and values[:end] == known.values
+            and below[:end] == known.below
+        ):
+            if end == len(values):
+                return whole
+            place = next((n for n, (first, _) in enumerate(flat.paths.items) if first == end), 0)
+            if place:
+                begun, taken = whole, place
+                break
+    found = begun.followed_by(_flat_messages(flat, taken, role, read))
+    if not found.open:
+        return None
+    length = sum(map(len, values))
+    if length <= _LONGEST:
+        earlier.append(_KnownFlat(below, values, found))
+        _FLAT.keep(key, earlier, 2 * length * len(earlier))
+    return found
+
+
+_ITEMS: Final = Memory[tuple[Any, ...], tuple[ReadMessage, ...]](8 * 1024 * 1024)
+
+
+def _flat_messages(flat: FlatList, first: int, role: str, read: Reader) -> Iterator[ReadMessage]:
+    """Read the items from `first` on; one that was read before is not read again."""
+    for place in range(first, len(flat.paths.items)):
+        key = role, *flat.entry(place)
+        found = _ITEMS.get(key)
+        if found is None:
+            found = tuple(read([flat.item(place)], role))
+            length = sum(map(len, key[2]))
+            if length <= _LONGEST_MESSAGE:
+                _ITEMS.keep(key, found, 3 * length + 256)
+        yield from found
 
 
 _MESSAGES: Final = Memory[tuple[str, bytes], tuple[ReadMessage, ...]](16 * 1024 * 1024)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -24,8 +25,10 @@ from trackway_analyzer.dialects.dialogue import (
     Dialogue,
     Memory,
     dialogue_of,
+    flat_dialogue_of,
     read_once,
 )
+from trackway_analyzer.dialects.flat_list import FlatList
 from trackway_analyzer.dialects.message_forms import Message, assembled, read_message
 from trackway_analyzer.dialects.parts import parts_of, text_part
 from trackway_analyzer.dialects.read_message import ReadMessage, rendered
@@ -58,10 +61,11 @@ class AfterSystem(NamedTuple):
 
 
 Content = Any
-"""A JSON value, the literal of a text (bytes), or messages after system instructions."""
+"""A JSON value, the literal of a text (bytes), a flattened list, or messages after system
+instructions."""
 
 
-def messages_text(content: Content, role: str) -> str | None:
+def messages_json(content: Content, role: str) -> bytes | None:
     """Return messages in the one form as a JSON list; None where the value holds none.
 
     `role` is the role of what does not name one. Raises UnencodableError.
@@ -69,7 +73,13 @@ def messages_text(content: Content, role: str) -> str | None:
     dialogue = _dialogue(content, role)
     if dialogue is None:
         dialogue = Dialogue().followed_by(_messages(value_of(content), role))
-    return f"[{dialogue.text.decode()}]" if dialogue.open else None
+    return dialogue.listed if dialogue.open else None
+
+
+def messages_text(content: Content, role: str) -> str | None:
+    """As `messages_json`, as a text."""
+    json = messages_json(content, role)
+    return None if json is None else json.decode()
 
 
 def _dialogue(content: Content, role: str) -> Dialogue | None:
@@ -87,6 +97,8 @@ def _dialogue(content: Content, role: str) -> Dialogue | None:
             return None
     if content.__class__ is bytes and content.startswith(_LISTS_OF_OBJECTS):
         return dialogue_of(content, role, _messages)
+    if content.__class__ is FlatList:
+        return flat_dialogue_of(content, role, _messages)
     return None
 
 
@@ -122,6 +134,8 @@ def value_of(content: Content) -> JsonValue:
     """Return a content as one JSON value."""
     if content.__class__ is bytes:
         return orjson.loads(content)
+    if content.__class__ is FlatList:
+        return content.value()
     if content.__class__ is not AfterSystem:
         return content
     system, messages = _system_message(value_of(content.system)), value_of(content.messages)
@@ -152,10 +166,11 @@ def plain_text(content: Content, role: str) -> str | None:
         value = positional[0] if isinstance(positional, list) and len(positional) == 1 else value
     if isinstance(value, str):
         return value
-    messages = list(_walk(value, role, 0))
-    if not messages:
+    backwards = _walk(value, role, 0, backwards=True)
+    last = next(backwards, None)
+    if last is None:
         return compact(value)
-    return next((m.said for m in reversed(messages) if m.role == role and m.texts), None)
+    return next((m.said for m in chain([last], backwards) if m.role == role and m.texts), None)
 
 
 def _messages(value: JsonValue, role: str) -> Iterator[ReadMessage]:
@@ -171,34 +186,53 @@ def _messages(value: JsonValue, role: str) -> Iterator[ReadMessage]:
     yield from _walk(value, role, 0)
 
 
-def _walk(value: JsonValue, role: str, depth: int) -> Iterator[ReadMessage]:
+def _walk(
+    value: JsonValue, role: str, depth: int, *, backwards: bool = False
+) -> Iterator[ReadMessage]:
     if depth > _MAX_NESTING:
         return
     if isinstance(value, dict):
-        yield from _of_object(value, role, depth)
+        yield from _of_object(value, role, depth, backwards=backwards)
     elif isinstance(value, list):
-        for item in value:
+        for item in reversed(value) if backwards else value:
             if isinstance(item, dict):
-                yield from read_once(item, role, partial(_of_object, item, role, depth))
+                read = read_once(item, role, partial(_of_object, item, role, depth))
+                yield from reversed(tuple(read)) if backwards else read
             else:
-                yield from _walk(item, role, depth + 1)
+                yield from _walk(item, role, depth + 1, backwards=backwards)
 
 
-def _of_object(value: dict[str, Any], role: str, depth: int) -> Iterator[ReadMessage]:
+def _of_object(
+    value: dict[str, Any], role: str, depth: int, *, backwards: bool = False
+) -> Iterator[ReadMessage]:
     message = read_message(value, role)
     if message is not None:
         yield rendered(message)
         return
     instruction = value.get("system") or _down(value, "config", "system_instruction")
-    if isinstance(instruction, str) and instruction:
-        yield rendered(assembled("system", [text_part(instruction)]))
+    first = _instruction(instruction) if isinstance(instruction, str) and instruction else ()
+    if backwards:
+        yield from _within(value, role, depth, backwards=True)
+        yield from first
+    else:
+        yield from first
+        yield from _within(value, role, depth, backwards=False)
+
+
+def _instruction(text: str) -> Iterator[ReadMessage]:
+    yield rendered(assembled("system", [text_part(text)]))
+
+
+def _within(
+    value: dict[str, Any], role: str, depth: int, *, backwards: bool
+) -> Iterator[ReadMessage]:
     if isinstance(value.get("prompt"), str):
         yield rendered(assembled(role, list(parts_of([value["prompt"]]))))
         return
     for name in _LISTS:
         inner = value.get(name)
         if isinstance(inner, list | dict):
-            yield from _walk(inner, role, depth + 1)
+            yield from _walk(inner, role, depth + 1, backwards=backwards)
             return
 
 

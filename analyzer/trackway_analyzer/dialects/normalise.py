@@ -25,7 +25,7 @@ from typing import Any, Final, TypeAlias
 
 from trackway.schema import Operation
 from trackway_analyzer.dialects import tool_values
-from trackway_analyzer.dialects.messages import messages_text, plain_text, value_of
+from trackway_analyzer.dialects.messages import messages_json, plain_text, value_of
 from trackway_analyzer.dialects.values import (
     finish_reasons,
     integer,
@@ -98,8 +98,8 @@ def normalised(span: RawSpan, operation: Operation, typed: Typed, found: dict[st
     return typed
 
 
-_REQUEST: Final = partial(messages_text, role="user")
-_RESPONSE: Final = partial(messages_text, role="assistant")
+_REQUEST: Final = partial(messages_json, role="user")
+_RESPONSE: Final = partial(messages_json, role="assistant")
 _ASKED: Final = partial(plain_text, role="user")
 _ANSWERED: Final = partial(plain_text, role="assistant")
 

@@ -6,10 +6,11 @@ Each function returns a `Place`, to be named in a dialect's table of fields.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache, partial
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
-from trackway_analyzer.dialects.dialect import Look, Place, Shape, Source, names_of
+from trackway_analyzer.dialects.dialect import Look, Place, Shape, Source
+from trackway_analyzer.dialects.flat_list import flat_list
 from trackway_analyzer.dialects.messages import AfterSystem
 from trackway_analyzer.dialects.values import is_placeholder, json_of
 from trackway_analyzer.json_text import parsed
@@ -35,69 +36,11 @@ def numbered(prefix: str) -> Place:
     """
     start = prefix + "."
 
-    def look(span: RawSpan) -> JsonValue:
-        get = span.attributes.get
-        groups = _groups(start, names_of(span.attributes))
-        items = {i: _item(tuple([(rest, get(key)) for rest, key in keys])) for i, keys in groups}
-        return _listed(items) or None
+    def look(span: RawSpan) -> Any:
+        flat = flat_list(start, span.attributes)
+        return flat if flat.paths.in_order else flat.value() or None
 
     return Place(lambda shape: look if any(k.startswith(start) for k in shape.names) else None)
-
-
-@lru_cache(maxsize=4096)
-def _groups(
-    start: str, names: tuple[str, ...]
-) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-    """Return the keys below a prefix by index, each with the path after the index."""
-    groups: dict[str, list[tuple[str, str]]] = {}
-    for key in names:
-        if key.startswith(start):
-            index, _, rest = key[len(start) :].partition(".")
-            groups.setdefault(index, []).append((rest, key))
-    return tuple((index, tuple(keys)) for index, keys in groups.items())
-
-
-def _item(pairs: tuple[tuple[str, JsonValue], ...]) -> JsonValue:
-    """Return one item of a flattened list; most come again with the next turn."""
-    # Texts alone: 1 and True are one key of a cache, and lists are none.
-    texts = all(value.__class__ is str for _, value in pairs)
-    return _known_item(pairs) if texts else _unflattened(pairs)
-
-
-def _unflattened(pairs: tuple[tuple[str, JsonValue], ...]) -> JsonValue:
-    tree: dict[str, Any] = {}
-    for path, value in pairs:
-        if not path:
-            return value
-        _insert(tree, path.split("."), value)
-    return _nested(tree)
-
-
-_known_item = lru_cache(maxsize=2048)(_unflattened)
-
-
-_MAX_PATH: Final = 16
-
-
-def _insert(tree: dict[str, Any], path: list[str], value: JsonValue) -> None:
-    for name in path[: min(len(path), _MAX_PATH) - 1]:
-        inner = tree.get(name)
-        if not isinstance(inner, dict):
-            inner = tree[name] = {}
-        tree = inner
-    if not isinstance(tree.get(path[-1]), dict):
-        tree[path[-1]] = value
-
-
-def _nested(tree: dict[str, Any]) -> JsonValue:
-    return _listed({name: _nested(v) if isinstance(v, dict) else v for name, v in tree.items()})
-
-
-def _listed(values: dict[str, JsonValue]) -> JsonValue:
-    """Return a list where every name is a number, in the order of the numbers."""
-    if values and all(name.isdecimal() and len(name) < 10 for name in values):
-        return [values[name] for name in sorted(values, key=int)]
-    return values
 
 
 def event(names: str | frozenset[str], key: str) -> Place:

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from trackway.schema import Operation
 from trackway_analyzer.dialects.dialect import Dialect, Look, Shape, Source, shape_of, told_by
+from trackway_analyzer.dialects.formed import Formed
 from trackway_analyzer.dialects.native import NATIVE, native_columns
 from trackway_analyzer.dialects.normalise import Form, form_of, holds_content, normalised
 from trackway_analyzer.dialects.sources import content_look, look_of
@@ -32,7 +34,7 @@ class _Column(NamedTuple):
     """A column and where its value is looked for."""
 
     name: str
-    form: Form | None
+    formed: Formed | None
     """Brings the value to its form; None: `normalised` does."""
     key: str | None
     """The attribute that holds it, where there is but this one."""
@@ -63,6 +65,7 @@ class SpanReader:
         self._by_value: dict[str, dict[str, list[int]]] = {}
         self._plans: dict[Shape, _Plan] = {}
         self._plans_of_outlines: dict[Shape, _Plan] = {}
+        self._forms: dict[Form, Formed] = {}
         self._named = frozenset(_keys_of((*known, common)))
         for index, dialect in enumerate(known):
             for key in dialect.marks.keys:
@@ -75,7 +78,10 @@ class SpanReader:
                     known_values.setdefault(value, []).append(index)
 
     def __call__(self, span: RawSpan) -> tuple[dict[str, Any], Attributes]:
-        """Return a span's typed columns and the attributes to store beside them."""
+        """Return a span's typed columns and the attributes to store beside them.
+
+        A long text may be UTF-8 (bytes).
+        """
         shape = shape_of(span, self._by_value)
         plan = self._plans.get(shape)
         if plan is None:
@@ -104,11 +110,8 @@ class SpanReader:
 
     def _outline(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Return the keys with one for each flattened list, however long it is."""
-        found: dict[str, None] = {}
-        for name in names:
-            numbered = None if name in self._named else _NUMBERED.match(name)
-            found[name if numbered is None else numbered[0]] = None
-        return tuple(found)
+        named = self._named
+        return tuple(dict.fromkeys([n if n in named else _before_number(n) for n in names]))
 
     def _new_plan(self, shape: Shape) -> _Plan:
         dialects = tuple(self._known[index] for index in self._fitting(shape))
@@ -145,17 +148,29 @@ class SpanReader:
         columns = []
         for column, sources in found.items():
             literal = column in _CONTENT
-            there = [s for s in sources if not isinstance(s, str) or s in names]
+            there = dict.fromkeys(s for s in sources if not isinstance(s, str) or s in names)
             find = content_look if literal else look_of
             looks = [look for s in there if (look := find(s, shape)) is not None]
-            key = there[0] if len(looks) == 1 == len(there) and isinstance(there[0], str) else None
+            (first, *others) = there or (None,)
+            key = first if isinstance(first, str) and not others else None
             if looks:
-                columns.append(_Column(column, form_of(column), key, literal, tuple(looks)))
+                columns.append(_Column(column, self._formed(column), key, literal, tuple(looks)))
         return tuple(columns)
+
+    def _formed(self, column: str) -> Formed | None:
+        form = form_of(column)
+        return None if form is None else self._forms.setdefault(form, Formed(form))
 
 
 _CONTENT: Final = ("input", "output")
 _NUMBERED: Final = re.compile(r"[^0-9]*?\.(?=\d+(?:\.|$))")
+
+
+@lru_cache(maxsize=8192)
+def _before_number(name: str) -> str:
+    """Return what the keys of a flattened list begin with; another key as it is."""
+    numbered = _NUMBERED.match(name)
+    return name if numbered is None else numbered[0]
 
 
 def _keys_of(dialects: Sequence[Dialect]) -> Iterator[str]:
@@ -182,11 +197,17 @@ def _found(span: RawSpan, columns: tuple[_Column, ...], typed: dict[str, Any]) -
     """Fill the simple columns, and return what was found for the others."""
     attributes = span.attributes
     found = {}
-    for name, form, key, literal, looks in columns:
+    for name, formed, key, literal, looks in columns:
         if key is not None:
-            value = dict.get(attributes, key)
-            if value.__class__ is bytes and not literal:
-                value = attributes[key]
+            value: Any = dict.get(attributes, key)
+            if value.__class__ is bytes:
+                if formed is not None:
+                    value = formed[value]
+                    if value is not None:
+                        typed[name] = value
+                    continue
+                if not literal:
+                    value = attributes[key]
             if value is None or (value.__class__ in _TEXTS and value in _NOTHING):
                 continue
         else:
@@ -196,10 +217,10 @@ def _found(span: RawSpan, columns: tuple[_Column, ...], typed: dict[str, Any]) -
                     break
             else:
                 continue
-        if form is None:
+        if formed is None:
             found[name] = value
         else:
-            typed[name] = form(value)
+            typed[name] = formed.form(value)
     return found
 
 

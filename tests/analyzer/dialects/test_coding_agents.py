@@ -30,7 +30,7 @@ def test_a_request_of_claude_code_counts_cached_tokens_as_input() -> None:
     )
     assert (typed["source"], typed["operation"]) == ("claude-code", "llm")
     assert (typed["tokens_in"], typed["tokens_cache_read"], typed["tokens_out"]) == (95, 80, 7)
-    assert (typed["model_requested"], '"Done."' in typed["output"]) == ("claude-x", True)
+    assert (typed["model_requested"], b'"Done."' in typed["output"]) == ("claude-x", True)
 
 
 def test_a_tool_of_claude_code() -> None:
@@ -58,7 +58,7 @@ def test_operations_of_gemini_cli() -> None:
     common = {"gen_ai.agent.name": "gemini-cli"}
     model = read(common | {"gen_ai.operation.name": "llm_call", "gen_ai.input.messages": messages})
     assert (model["operation"], model["agent"]) == ("llm", "gemini-cli")
-    assert model["input"] == '[{"role":"user","parts":[{"type":"text","content":"Hi"}]}]'
+    assert model["input"] == b'[{"role":"user","parts":[{"type":"text","content":"Hi"}]}]'
     tool = read(common | {"gen_ai.operation.name": "tool_call", "gen_ai.tool.name": "ls"})
     assert (tool["operation"], tool["tool"]) == ("tool", "ls")
     agent = read(common | {"gen_ai.operation.name": "agent_call"})

@@ -15,7 +15,8 @@ from trackway_analyzer.spans import RawEvent, RawSpan
 
 
 def read(found: RawSpan) -> dict[str, Any]:
-    return dialects.span_reader()(found)[0]
+    typed, _ = dialects.span_reader()(found)
+    return {k: v.decode() if isinstance(v, bytes) else v for k, v in typed.items()}
 
 
 def row(scope: str = "test", **attributes: Any) -> dict[str, Any]:
