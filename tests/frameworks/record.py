@@ -150,7 +150,7 @@ def _process(framework: Framework, variant: Variant, phase: str, url: str, folde
         "REFUND_SCENARIO": variant.scenario,
         "REFUND_ORDER": SCENARIOS[variant.scenario].order,
         "REFUND_STREAM": "yes" if variant.stream else "no",
-        "REFUND_IN_A_RUN": "yes" if variant.in_a_run or framework.own_loop else "no",
+        "REFUND_IN_A_RUN": "yes" if _in_a_run(framework, variant) else "no",
         "REFUND_ENDPOINT": url,
         "REFUND_TRACES": str(folder / "traces"),
         "REFUND_PHASE": phase,
@@ -179,6 +179,10 @@ def _process(framework: Framework, variant: Variant, phase: str, url: str, folde
         except subprocess.TimeoutExpired:
             return 124
     return done.returncode
+
+
+def _in_a_run(framework: Framework, variant: Variant) -> bool:
+    return variant.in_a_run or (variant.mode == "reset" and framework.own_loop)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

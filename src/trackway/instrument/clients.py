@@ -121,6 +121,8 @@ CLIENTS: Final[tuple[Library, ...]] = (
         ),
         rivals=(openllmetry("litellm", "LiteLLMInstrumentor"),),
         extra=("litellm>=1.60", "openinference-instrumentation-litellm>=0.1.25"),
-        note="LiteLLM's own `otel` callback writes a second span a call: leave it off.",
+        import_is_costly=True,  # it downloads a table of prices
+        note="LiteLLM's own `otel` callback writes a second span a call: leave it off. It is "
+        "turned on when the program imports it.",
     ),
 )

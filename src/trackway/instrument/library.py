@@ -73,5 +73,7 @@ class Library:
     """Libraries without which the model calls of this one stay unseen."""
     extra: tuple[str, ...] = ()
     """Requirements of `trackway[NAME]`."""
+    import_is_costly: bool = False
+    """Whether importing it does more than import: it is turned on once the program imports it."""
     note: str = ""
     """What a user has to know, for the documentation and the report."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from difflib import get_close_matches
@@ -15,6 +16,7 @@ from trackway.doubles import expect
 from trackway.environment import is_disabled, read_environment
 from trackway.instrument.connections import kept, losses
 from trackway.instrument.detection import active_instrumentors, can_import, fits, version_of
+from trackway.instrument.later import once_imported
 from trackway.instrument.library import Library, Origin, Undo, Way
 from trackway.instrument.registry import BY_NAME, KNOWN
 from trackway.instrument.report import Entry, Report
@@ -54,6 +56,11 @@ def instrument(*names: str, exclude: Iterable[str] = ()) -> Report:
     _expect_doubles()
     on = {entry.library for entry in entries if entry.on} | set(_On.entries)
     return Report(tuple(_with_unseen(entry, on) for entry in entries))
+
+
+def survey() -> Report:
+    """Say what `instrument()` would turn on, and turn nothing on: no library is imported."""
+    return Report(tuple(_guarded(library, dry=True) for library in KNOWN))
 
 
 def uninstrument(*names: str) -> None:
@@ -115,15 +122,15 @@ def _unknown(name: str) -> Entry:
     return Entry(name, None, None, None, on=False, why=why, content=None)
 
 
-def _guarded(library: Library) -> Entry:
+def _guarded(library: Library, *, dry: bool = False) -> Entry:
     try:
-        return _turned_on(library)
+        return _turned_on(library, dry=dry)
     except Exception as error:  # noqa: BLE001 - what is installed may be broken in any way
         record_capture_error(f"instrument {library.name}", error)
         return _off(library, None, f"not looked at: {type(error).__name__}: {error}")
 
 
-def _turned_on(library: Library) -> Entry:
+def _turned_on(library: Library, *, dry: bool) -> Entry:
     if library.name in _On.entries:
         if why_lost(library.name) is None:
             return _On.entries[library.name]
@@ -144,7 +151,7 @@ def _turned_on(library: Library) -> Entry:
         return _off(
             library, version, f"no instrumentor for it: pip install 'trackway[{library.name}]'"
         )
-    return _try(library, version, way)
+    return _entry(library, version, way) if dry else _try(library, version, way)
 
 
 def _try(library: Library, version: str | None, way: Way) -> Entry:
@@ -152,14 +159,25 @@ def _try(library: Library, version: str | None, way: Way) -> Entry:
     if not _On.shared:
         _On.shared += [with_variables(content_variables(content)), watch_retries()]
     try:
-        undo = _switch(library, way, content, provider_in_use())
+        if library.import_is_costly and library.module not in sys.modules:
+            undo = once_imported(library, lambda: _switch(library, way, content, provider_in_use()))
+        else:
+            undo = _switch(library, way, content, provider_in_use())
     except Exception as error:  # noqa: BLE001 - instrumentors are others' code
         record_capture_error(f"instrument {library.name}", error)
         return _off(library, version, f"{way.label} failed: {type(error).__name__}: {error}")
+    entry = _entry(library, version, way)
+    _On.entries[library.name] = entry
+    _On.undos[library.name] = undo
+    return entry
+
+
+def _entry(library: Library, version: str | None, way: Way) -> Entry:
     best = library.ways[0]
     why = "" if way is best or not fits(best, version) else f"better: {best.label}"
     cut_off = why_lost(library.name)
-    entry = Entry(
+    content = content_choice()
+    return Entry(
         library.name,
         version,
         way.label,
@@ -168,9 +186,6 @@ def _try(library: Library, version: str | None, way: Way) -> Entry:
         why=cut_off or why,
         content=content if cut_off is None else None,
     )
-    _On.entries[library.name] = entry
-    _On.undos[library.name] = undo
-    return entry
 
 
 def _switch(library: Library, way: Way, content: bool, provider: Any) -> Undo:

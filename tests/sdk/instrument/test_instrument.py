@@ -9,6 +9,8 @@ import sys
 import types
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ from trackway.instrument.detection import fits, version_of
 from trackway.instrument.library import Library, Origin, Way
 from trackway.instrument.report import Entry, Report
 from trackway.instrument.switches import content_variables
+from trackway.watching import why_lost
 
 OPENAI = version_of("openai")
 
@@ -286,11 +289,48 @@ def test_importing_trackway_imports_no_framework() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_the_module_prints_the_report() -> None:
-    command = [sys.executable, "-m", "trackway.instrument"]
+def test_the_module_prints_the_report_and_imports_no_library() -> None:
+    code = (
+        "import runpy, sys\n"
+        "runpy.run_module('trackway.instrument', run_name='__main__')\n"
+        "from trackway.instrument.registry import LIBRARIES\n"
+        "loaded = [l.module for l in LIBRARIES if l.module in sys.modules]\n"
+        "assert not loaded, loaded\n"
+    )
+    command = [sys.executable, "-c", code]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert told.startswith("trackway records ")
-    assert "anthropic" in told
+    assert "on   anthropic" in told
+
+
+def test_a_library_whose_import_is_costly_is_turned_on_when_the_program_imports_it(
+    module: Any, known: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow_client.py").write_text("value = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    known(library(way("First"), module="slow_client", import_is_costly=True))
+    assert trackway.instrument()["openai"].on
+    assert "slow_client" not in sys.modules
+    assert not module.First().is_instrumented_by_opentelemetry
+    import_module("slow_client")
+    assert module.First().is_instrumented_by_opentelemetry
+    trackway.uninstrument()
+    assert not module.First().is_instrumented_by_opentelemetry
+    del sys.modules["slow_client"]
+
+
+def test_an_instrumentor_that_fails_late_does_not_break_the_import(
+    module: Any, known: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken_client.py").write_text("value = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    known(library(way("First"), module="broken_client", import_is_costly=True))
+    module.First.fails = RuntimeError("wants another version")
+    trackway.instrument()
+    assert import_module("broken_client").value == 1
+    assert why_lost("openai") == "its instrumentor failed: RuntimeError: wants another version"
+    assert "instrument openai" in trackway.capture_errors()
+    del sys.modules["broken_client"]
 
 
 def test_nothing_is_logged_for_what_is_simply_not_there(
