@@ -70,14 +70,15 @@ class Assignments:
     def __init__(self, names: DeniedNames) -> None:
         # A text repeats its few names.
         self._denies: Final = lru_cache(maxsize=1024)(names.denies)
-        self._ends: Final = tuple(sorted(_NAMES | names.last_words))
-        self.screen: Final = f"(?i:{'|'.join(map(re.escape, self._ends))}){_SEPARATOR}"
+        self.endings: Final = tuple(sorted(_NAMES | names.last_words))
+        """How the names end behind which a text may hold a secret, in lower case."""
+        self.screen: Final = f"(?i:{'|'.join(map(re.escape, self.endings))}){_SEPARATOR}"
         """A regular expression without look-around that every assignment matches."""
 
     def may_stand_in(self, text: str, look: Work) -> bool:
         """Whether a text, or a string in a JSON text, may hold an assignment; paid from `look`."""
         lower = _ascii(text).lower()
-        for name in self._ends:
+        for name in self.endings:
             end = lower.find(name)
             while end >= 0:
                 end += len(name)
@@ -115,7 +116,7 @@ class Assignments:
         Where the work is spent the last name is empty: from there on nothing was looked at.
         """
         lower = _ascii(text).lower()
-        names = [name for name in self._ends if name in lower]
+        names = [name for name in self.endings if name in lower]
         for start in range(0, len(lower) if names else 0, _STRETCH):
             found: list[tuple[int, str]] = []
             looks = 0

@@ -172,6 +172,8 @@ class _Walk(Leaves):
             self.room = share
             result[name] = self.value(member, depth + 1)
             self.room += kept_back
+        if self.redactor is not None and self.redactor.pairs.hide_in_object(result):
+            self.redacted = True
         if parts.partial:
             self.cut = True
         if parts.count > len(entries):
@@ -205,6 +207,8 @@ class _Walk(Leaves):
                 break
             self.room -= cost
             result.append(self.value(item, depth + 1))
+        if self.redactor is not None and self.redactor.pairs.hide_in_list(result):
+            self.redacted = True
         if parts.unordered:
             result.sort(key=json_text)
         dropped = parts.count - len(result)

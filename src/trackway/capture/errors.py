@@ -11,6 +11,8 @@ import logging
 import threading
 from typing import Final
 
+from trackway.capture.storage import type_name
+
 _LOGGER: Final = logging.getLogger("trackway")
 _LOCK: Final = threading.Lock()
 _COUNTS: Final[dict[str, int]] = {}
@@ -26,7 +28,7 @@ def record_capture_error(where: str, error: BaseException) -> None:
             "trackway could not record %s (%s); your program is not affected, "
             "further cases are counted in trackway.capture_errors()",
             where,
-            type(error).__name__,
+            type_name(type(error)),
         )
 
 

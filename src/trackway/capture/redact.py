@@ -2,8 +2,9 @@
 
 1. `Redactor.text(text)` replaces every secret by `[redacted:kind]` and tells whether it changed
    anything. It is idempotent: a redacted text stays as it is. It never raises.
-2. Order: private keys, `name=secret` and `"name": "secret"` inside a text, vendor keys, bearer and
-   basic credentials, passwords in URLs, card numbers, patterns of the user, hooks of the user.
+2. Order: private keys, `name=secret` and `"name": "secret"` inside a text, vendor keys, credentials
+   (bearer and basic, in URLs, in options of commands, in SQL), card numbers, patterns of the user,
+   hooks of the user. Beside their names secrets stand in values (`pairs.py`), not in texts.
 3. `Redactor.denies(key)`: the value under this key is replaced whole, whatever its type, by
    `[redacted:key_name]`; None, booleans and the empty string stay, they tell nothing.
 4. A hook takes a string and returns a string. One that raises, or returns something else, costs
@@ -26,6 +27,7 @@ from typing import Final, TypeAlias
 from trackway.capture import secret_patterns as kinds
 from trackway.capture.assignments import Assignments
 from trackway.capture.errors import record_capture_error
+from trackway.capture.pairs import Pairs
 from trackway.capture.screen import (
     CARDS,
     CREDENTIALS,
@@ -75,7 +77,8 @@ class Redactor:
         self._assignments: Final = Assignments(names)
         self.custom: Final = bool(patterns or hooks)
         """Every string must be looked at by itself."""
-        whole_screen = f"{screen_pattern()}|{self._assignments.screen}"
+        self.pairs: Final = Pairs(names.denies, self._assignments.endings)
+        whole_screen = f"{screen_pattern()}|{self._assignments.screen}|{self.pairs.screen}"
         self.screen: Final = None if self.custom else whole_screen
         self.safe_keys: Final[set[str]] = set()
         """Keys that were asked about and are not denied; a bounded memory."""
@@ -142,7 +145,7 @@ class Redactor:
             or (":" in text and text.count(":") != text.count('":'))
             or ("\\" in text and '\\"' in text)
         )
-        if assigns and len(raw) > SEARCHED:
+        if (assigns and len(raw) > SEARCHED) or self.pairs.may_stand_in(text):
             return False
         return not self._families(text, raw, assigns)
 
@@ -164,8 +167,9 @@ class Redactor:
                 if has_anchor(text, kind.anchors):
                     text = replaced(kind, text, work)
         if families & CREDENTIALS:
-            text = replaced(kinds.AUTH_SCHEME, text, work)
-            text = replaced(kinds.URL_PASSWORD, text, work)
+            for kind in kinds.CREDENTIALS:
+                if has_anchor(text, kind.anchors):
+                    text = replaced(kind, text, work)
         if families & CARDS:
             text = replaced(kinds.CARD, text, work)
         return text

@@ -36,6 +36,7 @@ _search_underscored: Final = re.compile(r"_[A-Za-z0-9]{13}").search
 _search_hyphenated: Final = re.compile(r"-(?<=[g-zG-Z]-)[A-Za-z0-9_-]{16}").search
 _search_auth: Final = re.compile(kinds.AUTH_SCREEN).search
 _search_url_password: Final = kinds.URL_PASSWORD.pattern.search
+_search_option: Final = re.compile(f"{kinds.OPTION_SCREEN}|{kinds.USER_SCREEN}").search
 _UNDERSCORED: Final = kinds.UNDERSCORED_KEY.anchors
 _HYPHENATED: Final = ("sk-", *kinds.HYPHENATED_KEY.anchors)
 QUICK_LOOK: Final = 32_768
@@ -72,14 +73,26 @@ def families_in(text: str, raw: bytes, look: Work) -> int:
         paid = short and look.spend(_URL * (text.count("earer ") + text.count("asic ")))
         if not paid or _search_auth(text) is not None:
             found |= CREDENTIALS
+    if "sig=" in text or "ignature=" in text or _has_sql_password(text):
+        found |= CREDENTIALS
+    if "--" in text or "-u" in text:
+        paid = short and look.spend(_URL * (text.count("--") + text.count("-u")))
+        if not paid or _search_option(text) is not None:
+            found |= CREDENTIALS
     return found
 
 
 def screen_pattern() -> str:
     """Return the same as one regular expression without look-around, which RE2 takes."""
-    screened = (*kinds.KEYS, kinds.PRIVATE_KEY, kinds.AUTH_SCHEME, kinds.URL_PASSWORD)
+    in_words = (kinds.OPTION_VALUE, kinds.USER_OPTION, kinds.SQL_PASSWORD)
+    screened = {*kinds.KEYS, kinds.PRIVATE_KEY, *kinds.CREDENTIALS}.difference(in_words)
     anchors = {anchor for kind in screened for anchor in kind.anchors}
-    return "|".join((*sorted(map(re.escape, anchors)), _CARD_SCREEN))
+    patterns = (_CARD_SCREEN, kinds.OPTION_SCREEN, kinds.USER_SCREEN, kinds.SQL_SCREEN)
+    return "|".join((*sorted(map(re.escape, anchors)), *patterns))
+
+
+def _has_sql_password(text: str) -> bool:
+    return has_anchor(text, kinds.SQL_PASSWORD.anchors)
 
 
 def has_anchor(text: str, anchors: tuple[str, ...]) -> bool:

@@ -143,6 +143,39 @@ AUTH_SCREEN: Final = r"[Bb](?:earer|asic) {1,4}[A-Za-z0-9._~+/=-]{8}"
 URL_PASSWORD: Final = _kind(
     "url_password", r"://[^\s/:@\"'\[]{0,256}:(?P<secret>[^\s/@\"'\[]{1,256})@", "://"
 )
+URL_SIGNATURE: Final = _kind(
+    "url_signature", r"(?:sig|ignature)=(?P<secret>[A-Za-z0-9%+/_=-]{16,})", "sig=", "ignature="
+)
+_OPTION: Final = "(?i:password|passwd|passphrase|pwd|token|secret|secret-key|api-?key|access-key)"
+OPTION_SCREEN: Final = rf"--(?:[A-Za-z0-9]{{1,16}}-){{0,3}}{_OPTION} {{1,4}}[^ -]"
+OPTION_VALUE: Final = _kind(
+    "command_option",
+    rf"--(?=[A-Za-z])(?:[A-Za-z0-9]{{1,16}}-){{0,3}}{_OPTION} {{1,4}}"
+    r"(?P<secret>[^\s\"'\\-][^\s\"'\\]{3,})",
+    "--",
+)
+USER_SCREEN: Final = r"-u(?:ser)? [\"']?[^\s:\"']{1,64}:[^\s\"']"
+USER_OPTION: Final = _kind(
+    "command_option",
+    r"-u(?:ser)? [\"']?[^\s:\"'\\]{1,64}:"
+    r"(?P<secret>(?![0-9]+(?:\s|\Z))[^\s:\"'\\/]{4,})(?=[\s\"'\\]|\Z)",
+    "-u ",
+    "-user ",
+)
+SQL_SCREEN: Final = r"(?i:identified by|password) {1,4}\\{0,7}['\"]"
+SQL_PASSWORD: Final = _kind(
+    "sql_password",
+    r"(?i:identified by|password) {1,4}\\{0,7}['\"](?P<secret>[^'\"\\]+)",
+    *("IDENTIFIED BY", "identified by", "PASSWORD '", "password '"),
+)
+CREDENTIALS: Final = (
+    AUTH_SCHEME,
+    URL_PASSWORD,
+    URL_SIGNATURE,
+    OPTION_VALUE,
+    USER_OPTION,
+    SQL_PASSWORD,
+)
 
 # Text of JSON stands in texts, and the letter of an escape is no part of the number behind it. The
 # first digit comes first and what stands before it is looked at from there: a pattern that begins

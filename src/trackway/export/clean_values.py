@@ -74,26 +74,28 @@ class ValueCleaner:
         for key, value in members.items():
             if skip(key):
                 kept[key] = value
-            elif self._hidden is not None and is_content(key):
-                self._hashes[key] = self._hidden.value(value).digest or ""
+                continue
+            name = self._key(key, kept)
+            if self._hidden is not None and is_content(key):
+                self._hashes[name] = self._hidden.value(value).digest or ""
             else:
-                kept[key] = self.member(key, value)
+                kept[name] = self._member(key, name, value)
         return kept
 
-    def member(self, key: str, value: Any) -> Any:
-        """Return what may stand under a key."""
+    def _member(self, key: str, name: str, value: Any) -> Any:
+        """Return what may stand under a key, whose name is without secrets."""
         if self._redactor is not None and self._redactor.denies(key):
             if value is None or value == "" or isinstance(value, bool):
                 return value
             if value != KEY_NAME_MARKER:
-                self._redacted.append(key)
+                self._redacted.append(name)
             return KEY_NAME_MARKER
         if isinstance(value, str):
-            return self._cut(key, self.text(key, value))
+            return self._cut(name, self.text(name, value))
         if isinstance(value, bytes):
-            return self._cut_bytes(key, value)
+            return self._cut_bytes(name, value)
         if isinstance(value, (Mapping, Sequence)):
-            return self._cut_tree(key, self._tree(key, value))
+            return self._cut_tree(name, self._tree(name, value))
         return value
 
     def text(self, field: str, text: str) -> str:
@@ -127,25 +129,47 @@ class ValueCleaner:
             return Event(
                 event.name, attributes_of(members, event.dropped_attributes), event.timestamp
             )
-        prefix = event.name
-        clean = {key: self._of(prefix, key, value) for key, value in members.items()}
-        if all(clean[key] is members[key] for key in members):
+        name = self.text("event", event.name)
+        clean = self._hanging(name, members)
+        if clean is members and name == event.name:
             return event
-        return Event(event.name, attributes_of(clean, event.dropped_attributes), event.timestamp)
+        return Event(name, attributes_of(clean, event.dropped_attributes), event.timestamp)
 
     def link(self, link: Link) -> Link:
         """Return what may stand as a link."""
         members = link.attributes or {}
-        clean = {key: self._of("link", key, value) for key, value in members.items()}
-        if all(clean[key] is members[key] for key in members):
+        clean = self._hanging("link", members)
+        if clean is members:
             return link
         return Link(link.context, attributes_of(clean, link.dropped_attributes))
 
-    def _of(self, prefix: str, key: str, value: Any) -> Any:
+    def _hanging(self, prefix: str, members: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Clean the members of an event or link; the same object where nothing changes."""
+        clean: dict[str, Any] = {}
+        for key, value in members.items():
+            name = self._key(key, clean)
+            clean[name] = self._of(prefix, key, name, value)
+        return members if all(clean.get(key) is members[key] for key in members) else clean
+
+    def _key(self, key: str, taken: Mapping[str, Any]) -> str:
+        """Return a key without secrets, another one than those that are taken."""
+        if self._redactor is None:
+            return key
+        clean, was_redacted = self._redactor.text(key)
+        if not was_redacted:
+            return key
+        name, number = clean, 1
+        while name in taken:
+            number += 1
+            name = f"{clean} ({number})"
+        self._redacted.append(name)
+        return name
+
+    def _of(self, prefix: str, key: str, name: str, value: Any) -> Any:
         """Clean a member of an event or link; what was done is noted as PREFIX.KEY."""
         redacted, digests = self._redacted, self._digests
         self._redacted, self._digests = [], {}
-        clean = self.member(key, value)
+        clean = self._member(key, name, value)
         redacted += [f"{prefix}.{field}" for field in self._redacted]
         digests |= {f"{prefix}.{field}": digest for field, digest in self._digests.items()}
         self._redacted, self._digests = redacted, digests
@@ -156,12 +180,21 @@ class ValueCleaner:
         if isinstance(value, str):
             return self.text(key, value)
         if isinstance(value, Mapping):
-            members = {name: self._inner(key, str(name), item) for name, item in value.items()}
-            return value if all(members[name] is value[name] for name in value) else members
+            members: dict[str, Any] = {}
+            for name, item in value.items():
+                members[self._key(name, members)] = self._inner(key, str(name), item)
+            if self._redactor is not None and self._redactor.pairs.hide_in_object(members):
+                self._redacted.append(key)
+            return value if all(members.get(name) is value[name] for name in value) else members
         if isinstance(value, Sequence) and not isinstance(value, bytes):
-            items = tuple(self._tree(key, item) for item in value)
+            items = tuple(self._beside(key, [self._tree(key, item) for item in value]))
             return value if all(map(_is, items, value)) else items
         return value
+
+    def _beside(self, key: str, items: list[Any]) -> list[Any]:
+        if self._redactor is not None and self._redactor.pairs.hide_in_list(items):
+            self._redacted.append(key)
+        return items
 
     def _inner(self, key: str, name: str, value: Any) -> Any:
         if (

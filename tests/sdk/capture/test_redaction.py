@@ -23,6 +23,7 @@ from trackway.capture.errors import reset_capture_errors
 from trackway.capture.secret_patterns import KEYS
 
 CAPTURE = Capture()
+HIDDEN = "[redacted:key_name]"
 # Written in pieces, so that no scanner takes this file for a leak.
 JWT = "ey" + "JhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJlLXNpZ25hdHVyZQ"
 PEM = (
@@ -97,6 +98,23 @@ CREDENTIALS = [
     ("password='a token=abcdef in it' x", "password='[redacted:assignment]' x"),
     ("İİİİİ password=hunter2 İ", "İİİİİ password=[redacted:assignment] İ"),
     ("f(token=abcd,efgh, n=1)", "f(token=[redacted:assignment], n=1)"),
+    (
+        "https://b/k?X-Amz-Signature=fe5f80f77d5fa3be",
+        "https://b/k?X-Amz-Signature=[redacted:url_signature]",
+    ),
+    ("https://b/k?sv=1&sig=aGVsbG8lMkZ3b3JsZA%3D", "https://b/k?sv=1&sig=[redacted:url_signature]"),
+    ("mysql --password hunter2 -v", "mysql --password [redacted:command_option] -v"),
+    ("x --db-admin-Token  abcd1234", "x --db-admin-Token  [redacted:command_option]"),
+    ("curl -u me:hunter2 https://x", "curl -u me:[redacted:command_option] https://x"),
+    ("curl --user 'me:hunter2' x", "curl --user 'me:[redacted:command_option]' x"),
+    (
+        "ALTER USER x IDENTIFIED BY 'hunter2'",
+        "ALTER USER x IDENTIFIED BY '[redacted:sql_password]'",
+    ),
+    (
+        "create role x with password 'hunter2'",
+        "create role x with password '[redacted:sql_password]'",
+    ),
 ]
 HARMLESS = [
     "The order 123456789012 was refunded on 2026-01-02.",
@@ -106,6 +124,9 @@ HARMLESS = [
     "chatcmpl-AbCdEfGhIjKlMnOpQrStUvWx",
     "550e8400-e29b-41d4-a716-446655440000",
     "4111 1111 1111 1112",
+    "docker run -u 1000:1000 -v /a:/b image",
+    "see --token for the token, and --no-password -v",
+    "the design=of the config=is simple",
     "1733000000000000000",
     "0.4111111111111111",
     "d41d8cd98f00b204e9800998ecf8427e",
@@ -359,6 +380,45 @@ def test_a_hook_that_fails_costs_the_string_and_is_counted(
     reset_capture_errors()
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ([["x-api-key", "hunter2"], ["accept", "*/*"]], [["x-api-key", HIDDEN], ["accept", "*/*"]]),
+        ([("Cookie", "a=1; b")], [["Cookie", HIDDEN]]),
+        ([["token2", ["a", "b"]]], [["token2", HIDDEN]]),
+        ({"name": "X-Api-Key", "value": "hunter2"}, {"name": "X-Api-Key", "value": HIDDEN}),
+        ({"key": "DB_PASSWORD", "value": 1234}, {"key": "DB_PASSWORD", "value": HIDDEN}),
+        (["mysql", "--password", "hunter2", "-v"], ["mysql", "--password", HIDDEN, "-v"]),
+        (["a", "-api-token", "x y"], ["a", "-api-token", HIDDEN]),
+    ],
+)
+@pytest.mark.parametrize("also", [None, datetime.date(2026, 1, 1)])
+def test_a_secret_beside_its_name_is_hidden(value: Any, expected: Any, also: Any) -> None:
+    captured = CAPTURE.value({"deep": [value], "also": also})
+    assert json.loads(captured.text or "")["deep"] == [expected]
+    assert captured.redacted
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["token", "price"],
+        [["rows", "token"], ["a", "b"]],
+        [["token", "a", "b"]],
+        [["token", None], ["password", ""], ["secret", True]],
+        {"name": "token count", "value": 3},
+        {"name": "password", "hint": "value"},
+        ["--password"],
+        ["--token", None],
+        ["-v", "password"],
+    ],
+)
+def test_what_stands_beside_no_denied_name_stays(value: Any) -> None:
+    captured = CAPTURE.value({"deep": value})
+    assert json.loads(captured.text or "") == {"deep": value}
+    assert not captured.redacted
+
+
 def test_without_a_redactor_everything_stays() -> None:
     value = {"password": "hunter2", "note": "token=abc123def"}
     captured = Capture(redactor=None).value(value)
@@ -382,6 +442,7 @@ def test_the_column_screen_finds_every_text_that_would_change() -> None:
     assert DEFAULT_REDACTOR.screen is not None
     changed = [*SECRETS, *(before for before, _ in CREDENTIALS)]
     in_json = [json.dumps({"a": [text]}) for text in changed]
+    in_json += ['[["x-api-key","hunter2"]]', '{"name":"Cookie","value":"a"}', '["--token","a"]']
     found = pc.match_substring_regex(pa.array(changed + in_json), DEFAULT_REDACTOR.screen)
     assert found.to_pylist() == [True] * len(found)
     plain = pc.match_substring_regex(pa.array(["The order was refunded."]), DEFAULT_REDACTOR.screen)

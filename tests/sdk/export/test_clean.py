@@ -117,6 +117,15 @@ def test_foreign_attributes_are_redacted_and_say_so(
         {"attributes": {"gen_ai.tool.call.arguments": f'{{"k": "{SECRET}"}}'}},
         {"attributes": {"xauth": "zq9wzq9w"}},
         pytest.param({"attributes": {"a": [{"b": [{"xauth": "zq9wzq9w"}]}]}}, marks=needs_mappings),
+        {"attributes": {SECRET: 1, f"{SECRET} ": 2}},
+        pytest.param({"attributes": {"a": {"b": {SECRET: 1}}}}, marks=needs_mappings),
+        pytest.param(
+            {"attributes": {"a": {"name": "xauth", "value": "zq9w"}}}, marks=needs_mappings
+        ),
+        {"attributes": {"process.command_args": ["mysql", "--password", "zq9wzq9w"]}},
+        {"event": {SECRET: 1}},
+        {"links": [Link(SpanContext(1, 2, False), {SECRET: 1})]},
+        {"resource": {SECRET: 1}},
         {"event": {"exception.message": f"bad key {SECRET}"}},
         {"event": {"exception.stacktrace": f"line\n  token={SECRET}\n"}},
         {"event": {"xauth": "zq9wzq9w"}},
@@ -128,7 +137,9 @@ def test_foreign_attributes_are_redacted_and_say_so(
         {"event": {"exception.message": SECRET}, "scope": "trackway"},
     ],
     ids=[
-        *("attribute", "JSON attribute", "column", "key name", "nested key name", "message"),
+        *("attribute", "JSON attribute", "column", "key name", "nested key name"),
+        *("key", "nested key", "beside its name", "option", "key of event", "key of link"),
+        *("key of resource", "message"),
         *("stack trace", "event key name", "status", "resource", "link", "name"),
         *("attribute of our span", "exception on our span"),
     ],
@@ -139,6 +150,26 @@ def test_a_secret_leaves_from_no_place_of_a_span(tmp_path: Path, place: dict[str
         assert SECRET not in text
         assert "zq9w" not in text
         assert "[redacted:" in text
+
+
+def test_keys_that_hold_secrets_keep_their_values_apart(tmp_path: Path) -> None:
+    span = span_of({SECRET: 1, f"{SECRET}x": 2})
+    for found in (
+        through_cleaner(span, Cleaner(), tmp_path),
+        through_parquet(span, Cleaner(), tmp_path),
+    ):
+        assert found["[redacted:api_key]"] == 1
+        assert found["[redacted:api_key] (2)"] == 2
+
+
+def test_the_name_of_an_event_is_searched(tmp_path: Path) -> None:
+    named = TracerProvider(shutdown_on_exit=False).get_tracer(FOREIGN).start_span("call")
+    named.add_event(f"used {SECRET}", {"n": 1})
+    named.end()
+    assert isinstance(named, ReadableSpan)
+    (event,) = Cleaner().clean(named).events
+    assert (event.name, dict(event.attributes or {})) == ("used [redacted:api_key]", {"n": 1})
+    assert SECRET not in repr(row_of(named, Cleaner(), tmp_path))
 
 
 @settings(max_examples=30, deadline=None)

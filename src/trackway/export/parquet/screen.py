@@ -6,8 +6,8 @@
    names, messages and `attributes`.
 2. Such a row is looked at when the screen hits, when its texts are longer than one value may be, or
    when it has nested attributes. All of them are looked at when content is off, when one of their
-   keys is denied, when the resource holds a secret, and when the redactor has patterns or hooks of
-   the user: then there is no screen.
+   keys is denied or holds a secret, when the resource holds one, and when the redactor has patterns
+   or hooks of the user: then there is no screen.
 3. Any row is looked at when it is longer than a span may be, or has events or links that our own
    capture has not cleaned.
 4. What is looked at goes through `Cleaner.clean`, which decides.
@@ -28,6 +28,7 @@ from trackway.export.clean import Cleaner, is_own_key
 from trackway.export.parquet.table import batch_of
 from trackway.export.rows import Rows
 
+_KEYS_KEPT: Final = 4096
 _OPEN_TEXTS: Final = ("name", "error_message", "attributes")
 _TEXTS: Final = (*_OPEN_TEXTS, "arguments", "result", "input", "output")
 
@@ -37,6 +38,7 @@ class Screen:
 
     def __init__(self, cleaner: Cleaner) -> None:
         self._cleaner: Final = cleaner
+        self._harmless: Final[set[str]] = set()
         self._pattern: Final = None if cleaner.redactor is None else cleaner.redactor.screen
 
     def batch_of(self, spans: Sequence[ReadableSpan]) -> pa.RecordBatch:
@@ -99,10 +101,23 @@ class Screen:
             return True
         if redactor is None:
             return False
-        if redactor.screen is None or not all(map(redactor.learn, keys - redactor.safe_keys)):
+        if redactor.screen is None or not self._are_harmless(keys):
             return True
         resources = {id(span.resource): span.resource for span in spans}.values()
         return any(self._cleaner.resource(resource) is not resource for resource in resources)
+
+    def _are_harmless(self, keys: frozenset[str]) -> bool:
+        """Whether no key is denied or holds a secret itself."""
+        unknown = keys - self._harmless
+        redactor = self._cleaner.redactor
+        if redactor is None or not unknown:
+            return True
+        if any(redactor.denies(key) or redactor.suspects(key) for key in unknown):
+            return False
+        if len(self._harmless) + len(unknown) > _KEYS_KEPT:
+            self._harmless.clear()
+        self._harmless.update(unknown)
+        return True
 
 
 def _texts(batch: pa.RecordBatch) -> dict[str, pa.Array]:
