@@ -54,6 +54,7 @@ _QUANTITY: Final = re.compile(
     r"(?P<before>[$€£])?\s?(?P<number>[-+]?\d[\d.,'’]*\d|[-+]?\d)\s?(?P<after>%|€|£|\$|[^\W\d_]+)?"
 )
 _MONEY: Final = re.compile(r"[$€£]\s?\d[\d.,]*|\d[\d.,]*\s?(?:€|£|\$|USD|EUR|GBP|dollars|euros)\b")
+_GROUPED: Final = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,])")
 _MARK: Final = re.compile(rf"\S*…\[truncated \d+ chars\]|{REDACTION_MARKER.pattern}")
 """What the recorder left where it cut, with the part of a word before it."""
 _EMAIL: Final = re.compile(r"[^\s@<>()\"',;:]+@[^\s@<>()\"',;:!?]+")
@@ -260,6 +261,9 @@ def _named(text: str) -> Iterator[JsonValue]:
         if amount is not None:
             yield float(amount)
     text = _MONEY.sub(" ", text)
+    for match in _GROUPED.finditer(text):
+        yield float(match.group().replace(",", ""))
+    text = _GROUPED.sub(" ", text)
     yield from (address.rstrip(".") for address in _EMAIL.findall(text))
     text = _EMAIL.sub(" ", text)
     yield from (host.rstrip(".,") for host in _HOST.findall(text))

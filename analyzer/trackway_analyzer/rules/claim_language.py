@@ -257,8 +257,9 @@ def as_number(text: object) -> Decimal | None:
 
 
 def numbers_in(text: str) -> list[Decimal]:
-    """All numbers of a text."""
-    return [n for digits in _NUMBER.findall(text) if (n := as_number(digits)) is not None]
+    """All numbers of a text; what blanks may group or part is read both ways."""
+    found = [d for digits in _NUMBER.findall(text) for d in {digits, *digits.split(" ")}]
+    return [n for digits in found if (n := as_number(digits)) is not None]
 
 
 def _normal(digits: str) -> str:

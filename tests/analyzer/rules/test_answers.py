@@ -10,6 +10,7 @@ import pytest
 
 from trackway_analyzer.model import Gap, Trajectory
 from trackway_analyzer.rules import Answer
+from trackway_analyzer.rules.answers import quantities
 
 TEXT = (
     "Your refund of $84.00 for order A123 arrives in 5 days. Questions? help@shop.example"
@@ -156,3 +157,47 @@ def test_what_was_cut_may_hold_what_the_answer_names(
 def test_wrong_rules_are_refused(rule: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Answer(**rule)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("5 days", [(5, "day")]),
+        ("2 Weeks", [(2, "week")]),
+        ("84 DOLLARS and 84 Euro", [(84, "usd"), (84, "eur")]),
+        ("$84.50", [(84.5, "usd")]),
+        ("84 £", [(84, "gbp")]),
+        ("€ 7", [(7, "eur")]),
+        ("3% or 3 percent", [(3, "%"), (3, "%")]),
+        ("1,234.50 GBP", [(1234.5, "gbp")]),
+        ("-3.5 pounds", [(-3.5, "gbp")]),
+        ("7", [(7, None)]),
+        ("7 s", [(7, None)]),
+        ("none", []),
+    ],
+)
+def test_quantities_of_a_text(text: str, expected: list[tuple[float, str | None]]) -> None:
+    assert [(float(q.number), q.unit) for q in quantities(text)] == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write to mia@shop.example.",
+        "See https://shop.example/a.",
+        "See www.shop.example,",
+        "It costs 84 EUR.",
+        "It costs €84.",
+        "Order A-77.",
+        "It is 1234.",
+        "It is 1,234.",
+    ],
+)
+def test_what_is_named_must_have_been_shown(said: Callable[..., Any], call: Any, text: str) -> None:
+    shown = "mia@shop.example https://shop.example/a www.shop.example 84 A-77 1234"
+
+    assert len(said(Answer(grounded=True), [call("a")], final_text=text, input="hi")) == 1
+    assert said(Answer(grounded=True), [call("a", result=shown)], final_text=text, input="hi") == []
+    assert said(Answer(grounded=True), [call("a")], final_text=text, input=shown) == []
+    failed = call("a", result={"error": shown})
+    assert len(said(Answer(grounded=True), [failed], final_text=text, input="hi")) == 1

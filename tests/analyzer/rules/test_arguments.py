@@ -196,3 +196,25 @@ def test_what_stands_beside_a_redacted_argument_is_judged(
 def test_wrong_rules_are_refused(rule: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Arguments("a", **rule)
+
+
+@pytest.mark.parametrize(("which", "gap"), [("every", 1), ("first", 2), ("last", 0)])
+def test_a_hidden_call_elsewhere_replaces_none(
+    said: Callable[..., Any], call: Any, gapped: Callable[..., Trajectory], which: Any, gap: int
+) -> None:
+    run = [call("b"), call("a", {"x": 2}), call("c")] if which != "last" else []
+    run = run or [call("b"), call("c"), call("a", {"x": 2})]
+    hidden = gapped(run, Gap("missing_steps", position=gap))
+
+    if which == "first":
+        run = [call("a", {"x": 2}), call("b"), call("c")]
+        hidden = gapped(run, Gap("missing_steps", position=2))
+    assert [state for state, _ in said(Arguments("a", {"x": 1}, calls=which), hidden)] == [
+        "violated"
+    ]
+
+
+@pytest.mark.parametrize("calls", ["any", "first", "last"])
+def test_where_there_must_be_a_call_the_tool_is_required(calls: Any) -> None:
+    assert Arguments("a", {"x": 1}, calls=calls).requires() == {"a"}
+    assert Arguments("a", {"x": 1}).requires() == frozenset()

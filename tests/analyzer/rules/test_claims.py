@@ -273,3 +273,54 @@ class TestClaimRule:
             Claim("(", "x")
         with pytest.raises(ValueError, match="`arguments` names the group 'b'"):
             Claim("(?P<a>x)", "x", {"b": "c"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I could not call you, but it has been cancelled and refunded.",
+        "I could not call you; it has, as promised, been refunded.",
+        "It could not be shipped, so it was refunded.",
+        "I was unable to reach you: the order was refunded.",
+    ],
+)
+def test_what_an_earlier_clause_denies_takes_nothing_back(text: str) -> None:
+    assert claims(text, "refunded")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It will be cancelled and refunded.",
+        "I checked, and it will be cancelled and refunded.",
+        "It has not, as promised, been refunded.",
+        "Is it true that it was refunded?",
+        "'Was it refunded?'",
+    ],
+)
+def test_what_the_verb_of_the_clause_takes_back(text: str) -> None:
+    assert not claims(text, "refunded")
+
+
+@pytest.mark.parametrize(
+    ("verb", "text"),
+    [
+        ("apply", "It was applied."),
+        ("pay", "It was paid."),
+        ("deploy", "It was deployed."),
+        ("close", "It was closed."),
+        ("reset", "It was reset."),
+        ("cancel", "It was canceled."),
+        ("ship", "It was shipped."),
+    ],
+)
+def test_the_past_of_a_verb(verb: str, text: str) -> None:
+    assert action_claim(text, f"{verb}_order") == text[:-1]
+    assert action_claim("Hello.", f"{verb}_order") is None
+    assert action_claim(None, verb) is None
+
+
+def test_a_quote_is_short() -> None:
+    (claim,) = claims(f"I refunded {'x' * 200} now!", "refunded")
+
+    assert claim.sentence.quote == f"I refunded {'x' * 148}…"

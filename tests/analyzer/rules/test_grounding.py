@@ -19,6 +19,7 @@ from trackway_analyzer.rules import (
     ToolSpec,
     find_ungrounded,
 )
+from trackway_analyzer.rules.grounding import Origin
 
 TOOLS = {
     "lookup_order": ToolSpec("lookup", EntitySpec("order", None, "$.id")),
@@ -313,3 +314,74 @@ class TestFindUngrounded:
 
     def test_calls_without_recorded_arguments_are_counted(self) -> None:
         assert find_ungrounded([{"tool": "a"}]).attrs["not_recorded"] == 1
+
+
+def test_the_nearest_value_is_one_of_the_source(said: Callable[..., Any], call: Any) -> None:
+    run = [
+        call("b", result={"id": "A1"}),
+        call("c", result={"id": "A22"}),
+        call("a", {"id": "A2"}),
+    ]
+
+    assert said(Grounded("a", "id", "b.id"), run) == [
+        ("violated", 'step 3 a: id "A2" does not come from b.id; nearest: "A1" from b at step 1')
+    ]
+    assert said(Grounded("a", "id", ("b.id", "input")), run, input="Hello") == [
+        (
+            "violated",
+            'step 3 a: id "A2" does not come from b.id or the user\'s input;'
+            ' nearest: "A1" from b at step 1',
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("argument", "recorded", "near"),
+    [
+        ("a_b", "ab", "ab"),
+        ("order_id", "OrderID", "OrderID"),
+        ("order_id", "order-ids", "order-ids"),
+        ("order_id", "amount", None),
+    ],
+)
+def test_an_argument_that_is_spelt_nearly_alike_is_named(
+    said: Callable[..., Any], call: Any, argument: str, recorded: str, near: str | None
+) -> None:
+    found = said(Grounded("a", argument, "b.id"), [call("a", {recorded: 1})])
+
+    assert found == (
+        []
+        if near is None
+        else [
+            (
+                "insufficient",
+                f"step 1 a has no argument {argument} to ground, did you mean {near}?",
+            )
+        ]
+    )
+
+
+def test_every_part_of_a_list_must_come_from_somewhere(said: Callable[..., Any], call: Any) -> None:
+    found = call("b", result={"ids": ["A1", "A2"]})
+    rule = Grounded("a", "ids", "b.ids")
+
+    assert said(rule, [found, call("a", {"ids": ["A1", "A2"]})]) == []
+    parts = [call("b", result={"ids": name}) for name in ("A1", "A2")]
+    assert said(rule, [*parts, call("a", {"ids": ["A2", "A1"]})]) == []
+    assert [s for s, _ in said(rule, [parts[0], call("a", {"ids": ["A1", "A3"]})])] == ["violated"]
+    blind = {"tool": "b", "ok": True}
+    assert [s for s, _ in said(rule, [parts[0], blind, call("a", {"ids": ["A1", "A3"]})])] == [
+        "insufficient"
+    ]
+
+
+def test_where_each_value_came_from(call: Any) -> None:
+    run = trajectory_of(
+        [call("b", result={"id": "A1"}), call("a", {"id": ["A1"]}), call("a", {"id": "A9"})],
+        input="It is A9",
+    )
+
+    assert Grounded("a", "id").provenance(run) == [
+        Origin(2, ["A1"], "b at step 1"),
+        Origin(3, "A9", "the user's input"),
+    ]
