@@ -28,6 +28,7 @@ from opentelemetry import trace
 from opentelemetry.context import Context, get_current
 from opentelemetry.sdk.trace import ReadableSpan, Span
 
+from trackway import streamed_answers
 from trackway.capture import record_capture_error
 from trackway.declared import kind_attributes, outcome_attributes
 from trackway.doubles import note_double
@@ -160,7 +161,10 @@ def completed(span: ReadableSpan) -> ReadableSpan | None:
         if recorder.keep is not None and not _is_kept(span, recorder.keep):
             return None
         present = span.attributes or NOTHING
-        if not _roots and recorder.declared is None and _RESENT not in present:
+        scope = span.instrumentation_scope
+        prints_streams = scope is not None and scope.name == streamed_answers.SCOPE
+        quiet = not _roots and recorder.declared is None and _RESENT not in present
+        if quiet and not prints_streams:
             return span
         return _completed(span, recorder)
     except Exception as error:  # noqa: BLE001 - a processor must not break the program
@@ -181,6 +185,10 @@ def _completed(span: ReadableSpan, recorder: Recorder) -> ReadableSpan | None:
     resent = present.get(_RESENT)
     if isinstance(resent, int) and resent > 0 and operation_of(present) is Operation.LLM:
         added[Trackway.STEP_ATTEMPT] = resent + 1
+    if scope is not None and scope.name == streamed_answers.SCOPE:
+        answer = streamed_answers.streamed_answer(present)
+        if answer is not None:
+            added[streamed_answers.OUTPUT] = answer
     if recorder.declared is not None and operation_of(present) is Operation.TOOL:
         added |= outcome_attributes(recorder, tool_of(present), present)
     if not added:

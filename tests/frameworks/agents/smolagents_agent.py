@@ -19,7 +19,10 @@ agent = ToolCallingAgent(
 
 
 def answer(request: str) -> str:
-    return str(agent.run(request))
+    if not STREAM:
+        return str(agent.run(request))
+    *_, last = agent.run(request, stream=True)
+    return str(last.output)
 
 
 if __name__ == "__main__":
