@@ -376,3 +376,25 @@ def test_each_run_of_a_batch_is_judged_for_itself(runs: list[list[Turn]], rule: 
     }
 
     assert together == alone
+
+
+def test_the_sentence_of_several_allowed_tools() -> None:
+    assert sentence(Until(("a", "x"), "b"), word("axc")) == (
+        "step 3 c came before b succeeded, expected only a, x until then"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "required"),
+    [
+        (Called("a"), {"a"}),
+        (Before("a", "b"), set()),
+        (Before("a", "b", required=True), {"a"}),
+        (Until("a", "b", required=True), {"b"}),
+        (Until("a", "b"), set()),
+    ],
+)
+def test_what_is_required(rule: Rule, required: set[str]) -> None:
+    assert rule.requires() == required
+    expected = "a is required" if "a" in required else None
+    assert Never("a").contradicts(rule) == expected
