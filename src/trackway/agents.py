@@ -15,6 +15,7 @@ from opentelemetry.trace import SpanKind
 
 from trackway.binding import Binder
 from trackway.capture import Captured, record_capture_error
+from trackway.capture.storage import type_name
 from trackway.driving import Opened
 from trackway.plans import UNREAD, Args, Kwargs, changed
 from trackway.recording import Recorder, put, put_text
@@ -78,7 +79,7 @@ class AgentPlan(Plan):
             return recorder.capture.arguments(self.bind(*args, **kwargs))
         except Exception as error:  # noqa: BLE001 - user objects run in here
             record_capture_error(f"{self.name}: arguments", error)
-            attributes[Trackway.CAPTURE_ERROR] = f"arguments: {type(error).__name__}"
+            attributes[Trackway.CAPTURE_ERROR] = f"arguments: {type_name(type(error))}"
             return UNREAD
 
     def _new_run(self, recorder: Recorder) -> Run:

@@ -78,13 +78,12 @@ def wait(
     resume_token: str | None = None,
     reason: str | None = None,
 ) -> None:
-    """Record that the run waits for somebody, until when, and how it is taken up again."""
-    fields = {
-        "owner": owner,
-        "deadline": deadline,
-        "resume_token": resume_token,
-    }
-    _record(Trackway.EVENT_WAIT, fields, {"reason": reason})
+    """Record that the run waits for somebody, until when, and how it is taken up again.
+
+    With content off the owner, who may be a person, is a hash.
+    """
+    fields = {"deadline": deadline, "resume_token": resume_token}
+    _record(Trackway.EVENT_WAIT, fields, {"owner": owner, "reason": reason})
 
 
 def resume(resume_token: str | None = None, *, reason: str | None = None) -> None:

@@ -20,9 +20,9 @@ from opentelemetry.context import Context, get_current
 
 from trackway.binding import Binder, compile_binder
 from trackway.capture import Capture, Limits
+from trackway.capture.storage import type_name
 from trackway.decorators import Decorated, Decorator, checked_kind, decorate, function_name
 from trackway.driving import Opened
-from trackway.failures import type_name
 from trackway.streams import Collector
 
 Record = dict[str, Any]
@@ -130,7 +130,7 @@ class _Call:
         self._record["result"] = self._recorder._plain(result)
 
     def fail(self, error: BaseException) -> None:
-        self._record["error"] = type_name(error)
+        self._record["error"] = type_name(type(error))
 
     def open_stream(self) -> None:
         return

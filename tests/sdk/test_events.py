@@ -114,3 +114,20 @@ def test_an_awkward_value_in_an_event_harms_nobody(recorded: Any) -> None:
         trackway.state("x", before=Hostile(), after={1, 2})
     (event,) = recorded.one("run t").events
     assert event.attributes["after"] == "[1,2]"
+
+
+def test_with_content_off_names_and_ids_remain_and_an_owner_is_a_hash(recorded: Any) -> None:
+    recorded.configure(capture_content=False)
+    with trackway.run("t"):
+        trackway.wait("alice", resume_token="r1", reason="approval")
+        trackway.effect("refund", entity="order:1", ledger="row 7")
+        trackway.outcome(False, label="refused", failure_mode="limit", state={"paid": 0})
+    span = recorded.one("run t")
+    wait, effect = (dict(event.attributes) for event in span.events)
+    assert "alice" not in str(wait)
+    assert wait["trackway.content.sha256.owner"].startswith("hmac-sha256:")
+    assert wait["resume_token"] == "r1"
+    assert effect["entity"] == "order:1"
+    assert "ledger" not in effect
+    assert span.attributes["trackway.outcome.label"] == "refused"
+    assert "trackway.outcome.state" not in span.attributes
