@@ -19,6 +19,7 @@ from opentelemetry.context import Context, get_current
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, set_span_in_context
 
 from trackway.capture import record_capture_error
+from trackway.capture.storage import type_name
 from trackway.driving import Opened
 from trackway.failures import told
 from trackway.recording import Recorder, active
@@ -160,7 +161,7 @@ class Live:
     def lost(self, where: str, error: BaseException) -> None:
         """Count what could not be recorded, and say so on the span."""
         record_capture_error(f"{self.plan.name}: {where}", error)
-        self.span.set_attribute(Trackway.CAPTURE_ERROR, f"{where}: {type(error).__name__}")
+        self.span.set_attribute(Trackway.CAPTURE_ERROR, f"{where}: {type_name(type(error))}")
 
     def _describe_stream(self, attributes: dict[str, Any]) -> None:
         collector = self.collector
