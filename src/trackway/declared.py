@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from trackway.capture import entity_refs
 from trackway.declaration import DeclaredTool
+from trackway.named_fields import note_missing
 from trackway.recording import Recorder
 from trackway.schema import GenAI, Trackway
 
@@ -55,7 +56,7 @@ def outcome_attributes(
         return {}
     found = kind_attributes(recorder, tool, present)
     arguments = _value(present, _ARGUMENTS)
-    refs = _refs(recorder, declared, arguments, present)
+    refs = _refs(recorder, tool or "", declared, arguments, present)
     if refs and Trackway.ENTITY_REFS not in present:
         found[Trackway.ENTITY_REFS] = refs
     key = declared.operation_id
@@ -71,17 +72,23 @@ def _of(recorder: Recorder, tool: str | None) -> DeclaredTool | None:
 
 
 def _refs(
-    recorder: Recorder, declared: DeclaredTool, arguments: Any, present: Mapping[str, Any]
+    recorder: Recorder,
+    tool: str,
+    declared: DeclaredTool,
+    arguments: Any,
+    present: Mapping[str, Any],
 ) -> list[str]:
-    sources = [(path, arguments) for path in declared.acts_on]
-    sources += [(path, _value(present, _RESULTS)) for path in declared.establishes]
-    redactor = recorder.capture.redactor
-    found = [
-        ref
-        for path, value in sources
-        if value is not None
-        for ref in entity_refs(value, path, declared.entity_type, redactor)
-    ]
+    sources = [("acts_on", path, arguments) for path in declared.acts_on]
+    result = _value(present, _RESULTS)
+    sources += [("establishes", path, result) for path in declared.establishes]
+    found: list[str] = []
+    for option, path, value in sources:
+        if value is None:
+            continue
+        refs = entity_refs(value, path, declared.entity_type, recorder.capture.redactor)
+        if not refs:
+            note_missing(tool, option, path, value)
+        found.extend(refs)
     return list(dict.fromkeys(found))
 
 

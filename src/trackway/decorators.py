@@ -18,6 +18,7 @@ from trackway.binding import compile_binder
 from trackway.driving import Opener
 from trackway.lifecycle import wrap
 from trackway.llm import LlmPlan
+from trackway.named_fields import check_parameters, check_paths
 from trackway.plans import ToolPlan
 from trackway.retrieval import RetrieverPlan
 from trackway.schema import StepKind
@@ -121,18 +122,30 @@ def tool(
     returns: path into the result where a lookup returns the entity's id.
     success: predicate over the result; where given, `trackway.step.ok` is written.
     operation_id: argument name, or a function of the arguments, giving the idempotency key.
+    Raises ValueError for an unknown kind, a path that is none, and an `entity` or `operation_id`
+    that names no parameter.
     """
     step_kind = None if kind is None else checked_kind(kind)
+    entities, returned = _paths(entity), _paths(returns)
+    check_paths(returned)
+    if success is not None and not callable(success):
+        raise TypeError(f"success must be a function of the result; found {success!r}")
+    if operation_id is not None and not (isinstance(operation_id, str) or callable(operation_id)):
+        raise TypeError(
+            "operation_id must be the name of an argument or a function of the arguments; "
+            f"found {operation_id!r}"
+        )
 
     def make_plan(function: Callable[..., Any], named: str) -> Plan:
+        check_parameters(function, entities, operation_id)
         return ToolPlan(
             named,
             compile_binder(function),
             kind=step_kind,
             alias=alias,
-            entity=_paths(entity),
+            entity=entities,
             entity_type=entity_type,
-            returns=_paths(returns),
+            returns=returned,
             success=success,
             operation_id=operation_id,
             description=description,

@@ -21,9 +21,11 @@ from opentelemetry.trace import SpanKind, get_current_span
 
 from trackway.binding import Binder
 from trackway.capture import Captured, entity_refs, record_capture_error
+from trackway.capture.storage import type_name
 from trackway.declaration import Declaration
 from trackway.foreign import attributes_of, is_own, is_same_call, operation_of, tool_of
 from trackway.ids import made_up_operation_id
+from trackway.named_fields import note_missing
 from trackway.recording import Recorder, put
 from trackway.run import FIRST, REQUESTED, Attempt
 from trackway.schema import GenAI, StepKind, Trackway
@@ -83,7 +85,7 @@ class StepPlan(Plan):
             request = self.read(recorder, self.bind(*args, **kwargs), attributes)
         except Exception as error:  # noqa: BLE001 - user objects run in here
             record_capture_error(f"{self.name}: arguments", error)
-            attributes[Trackway.CAPTURE_ERROR] = f"arguments: {type(error).__name__}"
+            attributes[Trackway.CAPTURE_ERROR] = f"arguments: {type_name(type(error))}"
             request = Request()
         live.refs = request.refs
         put(attributes, self.input_key, self.input_field, request.captured)
@@ -244,14 +246,21 @@ class ToolPlan(StepPlan):
         captured = recorder.capture.arguments(arguments, self.exempt)
         if not self.entity and self.operation_id is None:
             return Request(captured)
-        refs = [
-            ref
-            for path in self.entity
-            for ref in entity_refs(arguments, path, self.entity_type, recorder.capture.redactor)
-        ]
+        refs = self._refs(arguments, "entity", self.entity, recorder)
         if refs:
             attributes[Trackway.ENTITY_REFS] = refs
         return Request(captured, self._operation_id(arguments), refs)
+
+    def _refs(
+        self, value: object, option: str, paths: Sequence[str], recorder: Recorder
+    ) -> list[str]:
+        found: list[str] = []
+        for path in paths:
+            refs = entity_refs(value, path, self.entity_type, recorder.capture.redactor)
+            if not refs:
+                note_missing(self.name, option, path, value)
+            found.extend(refs)
+        return found
 
     def is_seen_above(
         self, context: Context, place: Live | None, attributes: dict[str, Any]
@@ -267,20 +276,19 @@ class ToolPlan(StepPlan):
         declared = self.operation_id
         if declared is None:
             return None
-        value = declared(arguments) if callable(declared) else arguments.get(declared)
+        if callable(declared):
+            value = declared(arguments)
+        else:
+            value = arguments.get(declared)
+            if value is None and declared not in arguments:
+                note_missing(self.name, "operation_id", declared, arguments)
         return None if value is None else str(value)
 
     def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
         """Return the result, the entities that it establishes, and whether it succeeded."""
         attributes = super().result_attributes(live, result)
         if self.returns:
-            found = [
-                ref
-                for path in self.returns
-                for ref in entity_refs(
-                    result, path, self.entity_type, live.recorder.capture.redactor
-                )
-            ]
+            found = self._refs(result, "returns", self.returns, live.recorder)
             if found:
                 attributes[Trackway.ENTITY_REFS] = list(dict.fromkeys([*live.refs, *found]))
         if self.success is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from typing import Any
 
 import pytest
@@ -273,3 +274,111 @@ def test_a_tool_within_a_requested_tool_was_not_requested(recorded: Any) -> None
         outer()
     assert GenAI.TOOL_CALL_ID not in recorded.tool("inner").attributes
     assert recorded.tool("outer").attributes[GenAI.TOOL_CALL_ID] == "call_1"
+
+
+def refund(order_id: str, request_id: str) -> None: ...
+
+
+class Shop:
+    def refund(self, order_id: str) -> None: ...
+
+
+NAMES_NO_PARAMETER = [
+    (
+        {"entity": "oder_id"},
+        refund,
+        "entity names 'oder_id', which is no parameter of refund; did you mean 'order_id'? "
+        "The parameters: order_id, request_id",
+    ),
+    (
+        {"entity": ["order_id", "lines[*].id"]},
+        refund,
+        "entity names 'lines', which is no parameter of refund; the parameters: order_id, "
+        "request_id",
+    ),
+    (
+        {"operation_id": "requestid"},
+        refund,
+        "operation_id names 'requestid', which is no parameter of refund; did you mean "
+        "'request_id'? The parameters: order_id, request_id",
+    ),
+    (
+        {"operation_id": "request_id.hex"},
+        refund,
+        "operation_id names 'request_id.hex', which is no parameter of refund; did you mean "
+        "'request_id'? The parameters: order_id, request_id",
+    ),
+    (
+        {"entity": "self"},
+        Shop.refund,
+        "entity names 'self', which is no parameter of Shop.refund; the parameters: order_id",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "function", "message"), NAMES_NO_PARAMETER)
+def test_an_option_that_names_no_parameter_is_an_error_at_decoration(
+    options: dict[str, Any], function: Any, message: str
+) -> None:
+    with pytest.raises(ValueError) as raised:
+        trackway.tool(**options)(function)
+    assert str(raised.value) == message
+
+
+def any_keyword(order: str, **more: Any) -> None: ...
+def any_position(*orders: str) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("entity", "function"),
+    [
+        ("customer", any_keyword),
+        ("orders[0]", any_position),
+        ("$.order_id", refund),
+        ("$", refund),
+        ("order_id", functools.partial(refund, "A1")),
+        ("x", max),
+        ("order_id", staticmethod(refund)),
+    ],
+)
+def test_a_name_that_may_be_among_the_arguments_is_taken(entity: str, function: Any) -> None:
+    trackway.tool(entity=entity)(function)
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "said"),
+    [
+        ({"returns": "orders[*"}, ValueError, r"path 'orders\[\*': expected names and indexes"),
+        ({"entity": "order id"}, ValueError, "path 'order id': expected names and indexes"),
+        ({"success": "ok"}, TypeError, "success must be a function of the result; found 'ok'"),
+        ({"operation_id": 7}, TypeError, "operation_id must be the name of an argument or a func"),
+    ],
+)
+def test_an_option_of_no_use_is_an_error_at_decoration(
+    options: dict[str, Any], kind: type[Exception], said: str
+) -> None:
+    with pytest.raises(kind, match=said):
+        trackway.tool(**options)(refund)
+
+
+def test_a_field_that_is_nearly_there_is_told_of_once(
+    recorded: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    @trackway.tool("nearly", returns="orders[*].oder_id", entity="order.oder_id")
+    def nearly(order: dict[str, str]) -> dict[str, Any]:
+        return {"orders": [{"order_id": "A1"}]}
+
+    @trackway.tool("absent", returns="id")
+    def absent() -> dict[str, str]:
+        return {"error": "no such order"}
+
+    with caplog.at_level("WARNING", logger="trackway"):
+        for _ in range(3):
+            nearly({"order_id": "A1"})
+            absent()
+    assert [record.getMessage() for record in caplog.records] == [
+        "trackway: nearly: entity='order.oder_id' finds nothing, since there is no 'oder_id'; "
+        "did you mean 'order_id'?",
+        "trackway: nearly: returns='orders[*].oder_id' finds nothing, since there is no "
+        "'oder_id'; did you mean 'order_id'?",
+    ]

@@ -36,6 +36,8 @@ MOST_REFS: Final = 1000
 _MOST_VISITED: Final = 2_000
 _LONGEST_JSON: Final = 1 << 20
 _LONGEST_ID: Final = 512
+_LONGEST_WALK: Final = 32
+_MOST_NAMES: Final = 256
 _STEP: Final = re.compile(
     r"\.?(?P<name>[^.\[\]'\"*\s]+)|\[(?P<index>-?[0-9]+)\]|(?P<all>\[\*\]|\.?\*)"
     r"|\[(?P<quote>['\"])(?P<quoted>.*?)(?P=quote)\]"
@@ -111,6 +113,32 @@ def identifiers(value: object, paths: frozenset[str], redactor: Redactor | None)
             steps = (False, (path,))
         found.update(_ids(value, steps, redactor))
     return frozenset(found)
+
+
+def missing_step(value: object, path: str) -> tuple[str, list[str]] | None:
+    """Return the name at which a path finds nothing, and the names there are instead.
+
+    None where it leads on, or where no names are. Of a list the first element is looked at.
+    """
+    _, steps = parse_path(path)
+    pending = list(reversed(steps))
+    for _ in range(_LONGEST_WALK):
+        parts = _parts(value)
+        if not pending or not isinstance(parts, (Members, Elements)):
+            return None
+        if isinstance(parts, Elements):
+            value = next(iter(parts.items), None)
+            if not isinstance(pending[-1], str):
+                pending.pop()
+            continue
+        step = pending.pop()
+        members = {key: item for key, item in islice(parts.pairs, _MOST_NAMES) if type(key) is str}
+        if not isinstance(step, str):
+            return None
+        if step not in members:
+            return step, list(members)
+        value = members[step]
+    return None
 
 
 def _ids(
