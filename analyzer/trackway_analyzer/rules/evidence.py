@@ -86,10 +86,6 @@ class Evidence(WithGaps):
     def __len__(self) -> int:
         return len(self.batch)
 
-    def only(self, ordinal: int) -> Evidence:
-        """Evidence of one run."""
-        return Evidence(self.batch.take([ordinal]), self.tools)
-
     def spec(self, tool: str | None) -> ToolSpec:
         """What is declared of a tool."""
         return self.tools.get(tool or "", _BLANK)

@@ -218,3 +218,20 @@ def test_a_hidden_call_elsewhere_replaces_none(
 def test_where_there_must_be_a_call_the_tool_is_required(calls: Any) -> None:
     assert Arguments("a", {"x": 1}, calls=calls).requires() == {"a"}
     assert Arguments("a", {"x": 1}).requires() == frozenset()
+
+
+def test_a_value_that_was_cut_is_hidden_at_its_step_alone(
+    said: Callable[..., Any], call: Any, gapped: Callable[..., Trajectory]
+) -> None:
+    cut = "one…[truncated 9 chars]"
+    run = [call("b"), call("a", {"x": cut})]
+
+    assert said(Arguments("a", {"x": "one"}), gapped(run, Gap("truncated_value", position=1))) == [
+        (
+            "insufficient",
+            "step 2 a: arguments cannot be judged: a value of step 2 was cut off (truncated_value)",
+        )
+    ]
+    assert said(Arguments("a", {"x": "one"}), gapped(run, Gap("truncated_value", position=0))) == [
+        ("violated", f'step 2 a: x "{cut}", expected "one"')
+    ]

@@ -20,6 +20,7 @@ from trackway_analyzer.rules import (
     find_ungrounded,
 )
 from trackway_analyzer.rules.grounding import Origin
+from trackway_analyzer.rules.identifiers import identifiers, words
 
 TOOLS = {
     "lookup_order": ToolSpec("lookup", EntitySpec("order", None, "$.id")),
@@ -385,3 +386,53 @@ def test_where_each_value_came_from(call: Any) -> None:
         Origin(2, ["A1"], "b at step 1"),
         Origin(3, "A9", "the user's input"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A12", ["A12"]),
+        ("A1", []),
+        ("12", []),
+        ("123", ["123"]),
+        ("12.345", []),
+        ("123.4", ["123.4"]),
+        ("1,234", ["1,234"]),
+        ("mia@x.y", ["mia@x.y"]),
+        ("a@", ["a@"]),
+        ("plain words only", []),
+        ("order A123, and (B77)!", ["A123", "B77"]),
+        ("#A123.", ["A123"]),
+        ("  A123  ", ["A123"]),
+        ("", []),
+    ],
+)
+def test_telling_words_of_a_text(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+def test_identifiers_of_a_value_stand_at_their_paths() -> None:
+    value = {"a": ["A123", 99, 100, -100, True, None], "b": {"c": "see B77 or C88"}}
+
+    assert list(identifiers(value)) == [
+        ("$.a[0]", "A123"),
+        ("$.a[2]", 100),
+        ("$.a[3]", -100),
+        ("$.b.c", "B77"),
+        ("$.b.c", "C88"),
+    ]
+
+
+def test_each_result_grounds_its_own_identifiers(call: Any) -> None:
+    run = trajectory_of(
+        [
+            call("a", result={"id": "A123"}),
+            call("b", result={"id": "B456"}),
+            call("c", {"one": "A123", "two": "B456", "three": "C789"}),
+        ],
+        input="Hello",
+    )
+    found = find_ungrounded(run)
+
+    assert found["value"].tolist() == ['"C789"']
+    assert found.attrs["identifiers"] == 3

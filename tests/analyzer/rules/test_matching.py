@@ -390,3 +390,23 @@ def test_the_first_difference_between_arguments(
     actual: Any, expected: Any, how: Any, difference: Any
 ) -> None:
     assert first_difference(actual, expected, how) == difference
+
+
+def test_only_an_attempt_that_came_again_is_no_extra() -> None:
+    failed = call("b", result={"error": "x"}, x=2)
+
+    assert sentence(Exact(["a"]), [A, failed]) == 'step 2 b with {"x":2} is not expected'
+    assert verdict(Exact(["a", "b"]), [A, failed, call("b", x=3)]) == "violated"
+    assert verdict(Exact(["a", "b"]), [A, failed, B]) == "holds"
+    assert verdict(Exact(["a", "b"]), [failed, A, B]) == "holds"
+    assert verdict(Exact(["b", "a"]), [B, A, failed]) == "violated"
+
+
+def test_a_failed_call_of_a_reference_is_expected_to_fail() -> None:
+    failed = call("b", result={"error": "x"}, x=2)
+    reference = _with_tasks(batch_of_runs([[A, failed]]), ["t"])
+    runs = _with_tasks(batch_of_runs([[A, failed], [A, B]]), ["t", "t"])
+
+    results = Exact(references=References(reference)).check(runs)
+
+    assert [(result.run, result.state.value) for result in results] == [(1, "violated")]
