@@ -40,6 +40,7 @@ SCHEMA = {
         ({"within": {"x": [84, 0.5]}}, {"x": "84"}, 'x "84" (text), expected 84 ± 0.5'),
         ({"absent": ["x"]}, {"y": 1}, None),
         ({"absent": ["x"]}, {"x": None}, "x null, expected none"),
+        ({"absent": ["x"]}, {"x": 2}, "x 2, expected none"),
         ({"schema": SCHEMA}, {"x": 1, "y": ["a"]}, None),
         ({"schema": SCHEMA}, {"x": True}, "x: True is not of type 'integer'"),
         ({"schema": SCHEMA}, {"x": 1, "y": [1]}, "y[0]: 1 is not of type 'string'"),

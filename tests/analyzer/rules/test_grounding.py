@@ -436,3 +436,13 @@ def test_each_result_grounds_its_own_identifiers(call: Any) -> None:
 
     assert found["value"].tolist() == ['"C789"']
     assert found.attrs["identifiers"] == 3
+
+
+def test_what_a_model_call_was_given_counts_from_there_on(run_of: Callable[..., RunBatch]) -> None:
+    def uses(name: str) -> dict[str, Any]:
+        return {"tool": "a", "arguments": orjson.dumps({"id": name}).decode()}
+
+    steps = [uses("B456"), {"operation": "llm", "input": "Take A123 or B456."}, uses("A123")]
+    found = find_ungrounded(run_of(steps, input="Hello"))
+
+    assert found[["step", "value"]].to_numpy().tolist() == [[1, '"B456"']]

@@ -449,3 +449,22 @@ def test_a_success_of_the_pattern_is_told_beside_that_of_the_tool(
     assert rule.explain(evidence, result).sentence == (
         "step 2 pay did not take effect: $.sent is 0, expected true"
     )
+
+
+@pytest.mark.parametrize(
+    ("result", "holds"),
+    [
+        ({"status": "done", "sent": True}, True),
+        ({"status": "done", "sent": False}, False),
+        ({"status": "done"}, False),
+        ({"status": "lost", "sent": True}, False),
+    ],
+)
+def test_a_success_of_the_pattern_is_needed_beside_that_of_the_tool(
+    gapped: Callable[..., Trajectory], result: dict[str, Any], holds: bool
+) -> None:
+    tools = {"pay": ToolSpec("mutate", success=compiled("$.status == 'done'"))}
+    rule = steps("look", {"tool": "pay", "success": "$.sent"})
+    run = [look(), made("pay", {}, result)]
+
+    assert (rule.check(Evidence.of(gapped(run, final_text="").batch, tools)) == []) is holds
