@@ -185,7 +185,7 @@ FRAMEWORKS: Final = {
             "google-adk",
             "google_adk_agent.py",
             aborts=True,
-            plays=("sub-agent",),
+            plays=("sub-agent", "transfer"),
         ),
         Framework(
             "ms-agent-framework",

@@ -57,16 +57,18 @@ FEATURES: Final = {
 
 OWN_LOOP: Final = "a loop of the program's own: only the program knows where a run begins"
 NO_APPROVAL: Final = (
-    "not played: the library has no approvals, or `trackway.waiting` does not know them "
-    "(`trackway.wait` and `trackway.carrier` serve any)"
+    "the library has no approvals, or they are not played and `trackway.waiting` does not know "
+    "them (Google ADK's tool confirmations, `approval_mode` of Microsoft Agent Framework; "
+    "`trackway.wait` and `trackway.carrier` serve any)"
 )
 NOT_PLAYED: Final = {
     "reset": "no tracing of the library's own that people take off (litellm: `litellm.callbacks = "
     "[]`; LangGraph: `callbacks=[]`; OpenAI Agents: `set_trace_processors([])`)",
     "approval": NO_APPROVAL,
     "sub-agent": "no sub-agents of the library's own, or not played (smolagents)",
-    "handoff": "no handoffs, or not played (LangGraph, LlamaIndex, Google ADK, Microsoft Agent "
-    "Framework)",
+    "handoff": "no handoffs (pydantic-ai and smolagents delegate: that is a sub-agent), or not "
+    "played (LlamaIndex; LangGraph and Microsoft Agent Framework have theirs in packages of their "
+    "own, `langgraph-supervisor`, `langgraph-swarm`, `agent-framework-orchestrations`)",
     "retriever": "no retrievers, or not played (Microsoft Agent Framework, Google ADK); "
     "`@trackway.retriever` records any",
 }
@@ -116,6 +118,7 @@ NOTES: Final[dict[tuple[str, str], str]] = {
     "is recorded",
     ("mcp-stdio", "identity"): _BAGGAGE,
     ("mcp-http", "identity"): _BAGGAGE,
+    ("google-adk", "handoff"): "the agent that goes on runs inside the one that handed over",
     ("openai-agents", "handoff"): _NO_SPAN,
     ("openai-agents-chat", "handoff"): _NO_SPAN,
     ("langgraph", "retriever"): _NO_TEXT,
@@ -130,6 +133,8 @@ def not_applicable(framework: Framework, feature: str) -> str | None:
     """Why a feature has no meaning for a framework; None where it has."""
     if feature == "two-lines" and framework.own_loop:
         return OWN_LOOP
+    if feature == "handoff" and "transfer" in framework.plays:
+        return None
     if feature in NOT_PLAYED and feature not in framework.plays:
         return NOT_PLAYED[feature]
     return None

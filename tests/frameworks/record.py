@@ -72,6 +72,7 @@ VARIANTS: Final = {
         Variant("approval", "approval", phases=("ask", "approve"), of_all=False),
         Variant("sub-agent", "sub-agent", in_a_run=False, of_all=False),
         Variant("handoff", "handoff", in_a_run=False, of_all=False),
+        Variant("transfer", "transfer", in_a_run=False, of_all=False),
         Variant("retriever", "retriever", in_a_run=False, of_all=False),
     )
 }
@@ -128,7 +129,7 @@ def run(framework: Framework, variant: Variant, endpoint: Path) -> str:
     scenario = SCENARIOS[variant.scenario]
     answers = fixtures(
         scenario,
-        by_count=framework.by_count,
+        by_count=framework.by_count or scenario.by_count,
         overloaded=framework.overloaded,
         final_tool=framework.final_tool,
     )

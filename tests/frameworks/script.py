@@ -6,7 +6,8 @@
    raises and no mail is sent. `retry`: as `happy`, but the endpoint answers 429 to the first
    request, and an error of the server to the third. `approval`: as `happy`; who runs the refund
    has to ask. `sub-agent`: an agent that is a tool checks the policy. `handoff`: another agent
-   pays. `retriever`: a tool searches the policies.
+   pays. `transfer`: the same by a tool that names the agent (Google ADK). `retriever`: a tool
+   searches the policies.
 3. The endpoint finds the turn by the call that the last message answers, so an agent that loses a
    call id gets no further. For clients that send no ids back, it counts requests. An agent that is
    a tool begins with the question that it is asked.
@@ -15,7 +16,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 AMOUNT: Final = 42.5
@@ -66,6 +67,8 @@ class Scenario:
     name: str
     order: str
     turns: tuple[Turn, ...]
+    by_count: bool = False
+    """Whoever goes on reads no call that it made itself: the endpoint counts requests."""
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -181,6 +184,22 @@ def _handoff() -> Scenario:
     )
 
 
+def _transfer() -> Scenario:
+    lookup, _, refund, mail = _calls("A-1009")
+    arguments = {"agent_name": "payment_agent"}
+    transfer = Call("call_transfer_1009", "transfer_to_agent", arguments, {"result": None})
+    told = _told(
+        "transfer",
+        "A-1009",
+        (AGENT, (lookup,), None),
+        (AGENT, (transfer,), None),
+        ("payment_agent", (refund,), None),
+        ("payment_agent", (mail,), None),
+        ("payment_agent", (), _done("A-1009")),
+    )
+    return replace(told, by_count=True)
+
+
 def _retriever() -> Scenario:
     lookup, _, refund, mail = _calls("A-1008")
     found = "\n\n".join(POLICIES.values())
@@ -199,6 +218,7 @@ SCENARIOS: Final = {
         _one_by_one("approval", "A-1005"),
         _sub_agent(),
         _handoff(),
+        _transfer(),
         _retriever(),
     )
 }

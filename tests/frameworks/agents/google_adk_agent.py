@@ -9,7 +9,7 @@ from google.adk.runners import InMemoryRunner
 from google.adk.tools.agent_tool import AgentTool
 from google.genai import types
 from pydantic import BaseModel
-from refund import CHECKS, INSTRUCTIONS, SCENARIO, STREAM, TOOLS, play, record
+from refund import CHECKS, INSTRUCTIONS, PAYS, SCENARIO, STREAM, TOOLS, play, record
 
 record()
 
@@ -24,11 +24,13 @@ class Question(BaseModel):
 
 
 policy_agent = Agent(name="policy_agent", model=MODEL, input_schema=Question, tools=CHECKS)
+payment_agent = Agent(name="payment_agent", model=MODEL, tools=PAYS)
 agent = Agent(
     name="refund_agent",
     model=MODEL,
     instruction=INSTRUCTIONS,
     tools=[*TOOLS, AgentTool(policy_agent)] if SCENARIO == "sub-agent" else TOOLS,
+    sub_agents=[payment_agent] if SCENARIO == "transfer" else [],
 )
 
 
