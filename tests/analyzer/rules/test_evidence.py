@@ -258,7 +258,12 @@ def test_events_are_found_by_their_name(run_of: Any) -> None:
         time = None if at is None else datetime(2026, 1, at, tzinfo=UTC)
         return {"name": name, "time": time, "attributes": text(said)}
 
-    effect = {"operation": "pay", "operation_id": "o", "entity": "order:1", "applied": True}
+    effect: dict[str, Any] = {
+        "operation": "pay",
+        "operation_id": "o",
+        "entity": "order:1",
+        "applied": True,
+    }
     steps = [
         {"tool": "a", "start": datetime(2026, 1, 2, tzinfo=UTC)},
         {
