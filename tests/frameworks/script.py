@@ -169,35 +169,29 @@ def _sub_agent() -> Scenario:
 
 
 def _handoff() -> Scenario:
-    lookup, _, refund, mail = _calls("A-1007")
     hand_over = Call(
         "call_transfer_1007", "transfer_to_payment_agent", {}, {"assistant": "payment_agent"}
     )
+    return _handed_over("handoff", "A-1007", hand_over)
+
+
+def _transfer() -> Scenario:
+    arguments = {"agent_name": "payment_agent"}
+    transfer = Call("call_transfer_1009", "transfer_to_agent", arguments, {"result": None})
+    return replace(_handed_over("transfer", "A-1009", transfer), by_count=True)
+
+
+def _handed_over(name: str, order: str, hand_over: Call) -> Scenario:
+    lookup, _, refund, mail = _calls(order)
     return _told(
-        "handoff",
-        "A-1007",
+        name,
+        order,
         (AGENT, (lookup,), None),
         (AGENT, (hand_over,), None),
         ("payment_agent", (refund,), None),
         ("payment_agent", (mail,), None),
-        ("payment_agent", (), _done("A-1007")),
+        ("payment_agent", (), _done(order)),
     )
-
-
-def _transfer() -> Scenario:
-    lookup, _, refund, mail = _calls("A-1009")
-    arguments = {"agent_name": "payment_agent"}
-    transfer = Call("call_transfer_1009", "transfer_to_agent", arguments, {"result": None})
-    told = _told(
-        "transfer",
-        "A-1009",
-        (AGENT, (lookup,), None),
-        (AGENT, (transfer,), None),
-        ("payment_agent", (refund,), None),
-        ("payment_agent", (mail,), None),
-        ("payment_agent", (), _done("A-1009")),
-    )
-    return replace(told, by_count=True)
 
 
 def _retriever() -> Scenario:
