@@ -308,6 +308,9 @@ TWISTS: Final[dict[str, Twist]] = {
     "no clock": _no_clock,
     "clock hole": _set(step_index=lambda row: (row["step_index"] or 0) + 7),
     "no last step": _set_root(attributes="{}"),
+    "cut off": _set_root(
+        attributes='{"trackway.schema.version":"1","trackway.instrumentation.lost":["mcp: gone"]}'
+    ),
     "final text lost": _set_root(output=None),
     "final text null": _set_root(output="null"),
     "agent": _set_root(operation="agent", agent="refunds"),
