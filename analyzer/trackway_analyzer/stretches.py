@@ -53,7 +53,7 @@ def distinct(values: Ints | Small, cuts: Ints) -> tuple[Ints, Ints]:
         given = np.arange(size) if few else words
         hashes = stirred(given.astype(np.uint64) * np.uint64(2 * salt + 1) * TURN)
         keys = lengths.astype(np.uint64)
-        keys[filled] += np.add.reduceat(hashes[words] if few else hashes, cuts[filled])
+        keys[filled] += np.add.reduceat(hashes.take(words) if few else hashes, cuts[filled])
         encoded = pa.array(keys).dictionary_encode()
         number = encoded.indices.to_numpy().astype(np.int64)
         first = np.empty(len(encoded.dictionary), dtype=np.int64)
@@ -61,7 +61,7 @@ def distinct(values: Ints | Small, cuts: Ints) -> tuple[Ints, Ints]:
         like = first[number]
         if (lengths == lengths[like]).all():
             places += np.repeat(cuts[like].astype(np.int32), lengths)
-            if (values == values[places]).all():
+            if (values == values.take(places)).all():
                 return number, first
             places = places_of(cuts)
     raise AssertionError("unreachable")

@@ -191,9 +191,9 @@ class Immediately(TwoTools):
         filled = turns.cuts[1:][np.diff(turns.cuts) > 0]
         answered[filled - 1] = False
         wrong = np.flatnonzero((asking >= 0) & ~answered)[::-1]
-        index = np.full(len(words), HOLDS, dtype=np.int32)
+        index = np.full(len(words), HOLDS)
         index[turns.owner[wrong]] = turns.index[wrong] + asking[wrong]
-        return Verdicts(index, np.full_like(index, -1), [])
+        return Verdicts(index, np.full(len(words), -1, np.int32), [])
 
     def sentence(self, at: Place) -> Said:
         """Name what followed instead."""

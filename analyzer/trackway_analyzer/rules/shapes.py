@@ -81,7 +81,7 @@ class Seen:
     words: Words
     begins: Ints
     """Of each run, where its calls begin in `places`."""
-    places: Small
+    places: Ints
     """Of each call that is seen, its index in the whole sequence."""
 
 
@@ -123,22 +123,23 @@ class Shapes:
 
     def _find_seen(self, letters: tuple[Symbol | None, ...]) -> Seen:
         words = self.words
-        places = places_of(words.cuts)
+        places = places_of(words.cuts).astype(np.int64)
         if letters == words.symbols:
             return Seen(self.of_run, words, words.cuts[self.of_run], places)
         alphabet = tuple(dict.fromkeys(letter for letter in letters if letter is not None))
         codes = [-1 if letter is None else alphabet.index(letter) for letter in letters]
-        symbol = np.array(codes, dtype=np.int32)[words.symbol]
-        kept = np.flatnonzero(symbol >= 0)
-        cuts = np.searchsorted(kept, words.cuts)
+        symbol = np.array(codes, dtype=np.int32).take(words.symbol)
+        known = symbol >= 0
+        kept = np.flatnonzero(known)
+        cuts = np.append(0, np.cumsum(known))[words.cuts]
         group = first_of_turn(words.group[kept], cuts)
         number, own = Words.numbered(alphabet, cuts, symbol[kept], group)
         return Seen(number[self.of_run], own, cuts[self.of_run], places[kept])
 
-    def position(self, seen: Seen, runs: Ints, index: Small) -> pa.Array:
+    def position(self, seen: Seen, runs: Ints, index: Ints) -> pa.Array:
         """Positions of calls that are seen, by run and index; null where the index is negative."""
-        at = np.flatnonzero(index >= 0)
-        if len(at) < len(runs):
+        if index.min(initial=0) < 0:
+            at = np.flatnonzero(index >= 0)
             found = np.zeros(len(runs), dtype=np.int32)
             found[at] = self.position(seen, runs[at], index[at]).to_numpy()
             return pa.array(found, mask=index < 0)
@@ -198,13 +199,13 @@ def _shapes(evidence: Evidence) -> Shapes:
     rows = evidence.call_rows
     offsets = evidence.batch.offsets
     cuts = np.searchsorted(rows, offsets)
-    run = np.repeat(np.arange(len(evidence)), np.diff(cuts))
     group = evidence.batch.steps.column("group").to_numpy()[rows]
     symbols, symbol = _symbols(evidence, rows)
     of_run, words = Words.numbered(symbols, cuts, symbol, first_of_turn(group, cuts))
-    unknown = run[evidence.success_codes[rows] == UNKNOWN]
-    unsure = frozenset(unknown.tolist()) | evidence.blurred
-    return Shapes(of_run, words, unsure, (rows - offsets[run]).astype(np.int32), cuts[:-1])
+    unknown = rows[evidence.success_codes[rows] == UNKNOWN]
+    unsure = (np.searchsorted(offsets, unknown, side="right") - 1).tolist()
+    positions = (rows - np.repeat(offsets[:-1], np.diff(cuts))).astype(np.int32)
+    return Shapes(of_run, words, frozenset(unsure) | evidence.blurred, positions, cuts[:-1])
 
 
 def _symbols(evidence: Evidence, rows: Ints) -> tuple[tuple[Symbol, ...], Small]:
@@ -227,4 +228,4 @@ def _symbols(evidence: Evidence, rows: Ints) -> tuple[tuple[Symbol, ...], Small]
     )
     place = np.zeros(used.max(initial=0) + 1, dtype=np.int32)
     place[used] = np.arange(len(used))
-    return symbols, place[code]
+    return symbols, place.take(code)

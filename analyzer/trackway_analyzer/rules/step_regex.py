@@ -89,7 +89,7 @@ class StepRegex(ShapeRule):
             lambda reached, turn: self.automaton.advance_unordered(reached, names[turn]),
         )
         ends = [HOLDS if self.automaton.accepts(reached) else NOWHERE for reached in states]
-        index = np.array(ends, dtype=np.int32)[last]
+        index = np.array(ends, dtype=np.int64)[last]
         fallen = np.flatnonzero(fell >= 0)
         index[fallen] = turns.index[turns.cuts[fallen] + fell[fallen]]
         wanted = [Broken(None, self._wanted(reached)).text or "" for reached in states]

@@ -94,12 +94,12 @@ class Turns:
         survived = np.zeros(len(order), dtype=np.int32)
         for turn in steps:
             now = state[: len(turn)]
-            reached = table[now + turn]
+            reached = table.take(now + turn)
             if reached.min() == _UNSEEN:
                 for used in np.flatnonzero(np.bincount(now // width)).tolist():
                     if table[used * width] == _UNSEEN:
                         table = self._filled(table, used, states, step)
-                reached = table[now + turn]
+                reached = table.take(now + turn)
             survived[: len(turn)] += (reached & width) == 0
             state[: len(turn)] = reached
         row = state // width

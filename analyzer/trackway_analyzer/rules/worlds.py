@@ -72,7 +72,7 @@ class Broken:
 class Verdicts:
     """Which of several sequences break a rule, and where."""
 
-    index: Small
+    index: Ints
     """Of each sequence the call that breaks it, `NOWHERE` or `HOLDS`."""
     detail: Small
     """Of each sequence, the place of what a result keeps in `details`; -1: nothing."""
@@ -94,11 +94,14 @@ class Verdicts:
         listed = [text for text in dict.fromkeys(details) if text is not None]
         places = {text: place for place, text in enumerate(listed)}
         detail = np.array([places.get(text or "", -1) for text in details], np.int32)
-        return cls(np.array(indices, np.int32), detail, listed)
+        return cls(np.array(indices, np.int64), detail, listed)
 
     def details_of(self, word: Ints) -> pa.Array:
         """What results of these sequences keep."""
-        detail, texts = self.detail[word], pa.array(self.details, pa.string())
+        texts = pa.array(self.details, pa.string())
+        if not self.details:
+            return pa.DictionaryArray.from_arrays(pa.nulls(len(word), pa.int32()), texts)
+        detail = self.detail[word]
         none = detail < 0 if detail.min(initial=0) < 0 else None
         return pa.DictionaryArray.from_arrays(pa.array(detail, mask=none), texts)
 
