@@ -28,7 +28,7 @@ from trackway.driving import Opened, detach
 from trackway.llm import LlmPlan
 from trackway.plans import Request, StepPlan, ToolPlan
 from trackway.propagation import resumed
-from trackway.recording import Recorder, active, put, put_text, rfc3339
+from trackway.recording import Recorder, active, note_missed, put, put_text, rfc3339
 from trackway.retrieval import RetrieverPlan
 from trackway.run import REQUESTED, Run, new_identity
 from trackway.schema import SCHEMA_VERSION, GenAI, Trackway
@@ -119,6 +119,8 @@ class run(_Block):
 
     def __enter__(self) -> Run:
         recorder = active()
+        if recorder is None:
+            note_missed()
         given = {name: value for name, value in self._fields.items() if value is not None}
         if recorder is not None:
             given = _cleaned(given, recorder)

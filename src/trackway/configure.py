@@ -138,7 +138,7 @@ def configure(
         hand_over_to_threads_and_processes()
     else:
         stop_handing_over()
-    close_at_exit(_close)
+    close_at_exit(_close, _last_word)
     _Configured.arguments = arguments
     return provider
 
@@ -156,17 +156,27 @@ def flush(timeout: float = DEFAULT_TIMEOUT) -> bool:
 
 
 def shutdown(timeout: float = DEFAULT_TIMEOUT) -> bool:
-    """Flush, stop recording and release the targets; True only if all was delivered in time."""
-    install(None, disabled=True)
+    """Flush, stop recording and release the targets; True only if all was delivered in time.
+
+    What would be recorded afterwards is counted as lost, said in the log, and makes the next
+    `flush` return False.
+    """
+    pipeline = _Configured.pipeline
+    install(None, disabled=True, missed=None if pipeline is None else pipeline.late.note)
     stop_handing_over()
     _Configured.arguments = None
-    return _Configured.pipeline is None or _Configured.pipeline.close(timeout)
+    return pipeline is None or pipeline.close(timeout)
 
 
 def _close() -> None:
     lost()  # the last chance to tell of what was cut off
     if _Configured.pipeline is not None:
-        _Configured.pipeline.close()
+        _Configured.pipeline.close(leaving=True)
+
+
+def _last_word() -> None:
+    if _Configured.pipeline is not None:
+        _Configured.pipeline.last_word()
 
 
 def _first(*values: Any) -> Any:
@@ -212,7 +222,7 @@ def _provider(
             trace.set_tracer_provider(existing)
     if existing is not _Configured.provider or _Configured.pipeline is None:
         if _Configured.pipeline is not None:
-            _Configured.pipeline.close()
+            _Configured.pipeline.retire()
         _Configured.pipeline = Pipeline()
         existing.add_span_processor(_Configured.pipeline)
         _Configured.provider = existing

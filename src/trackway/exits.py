@@ -7,6 +7,8 @@
 3. A child of `multiprocessing` leaves without running exit handlers: there it happens in the
    finalizers that `multiprocessing` does run.
 4. A child of `os.fork` keeps recording; what the parent had not sent yet stays the parent's.
+5. Threads that go on ending spans meanwhile cannot be waited for. How many came too late is said
+   after the other exit handlers of the process, as far as they were registered later.
 """
 
 from __future__ import annotations
@@ -28,12 +30,17 @@ _EARLY: Final = 100
 
 class _Installed:
     close: Callable[[], object] | None = None
+    last_word: Callable[[], object] | None = None
 
 
-def close_at_exit(close: Callable[[], object]) -> None:
-    """Call `close` once on the way out of this process, and of each that it forks."""
+def close_at_exit(close: Callable[[], object], last_word: Callable[[], object]) -> None:
+    """Call `close` once on the way out of this process, and of each that it forks.
+
+    `last_word` follows it, as late as it can.
+    """
     first = _Installed.close is None
     _Installed.close = close
+    _Installed.last_word = last_word
     if not first:
         return
     if multiprocessing.parent_process() is None:
@@ -50,8 +57,22 @@ def _close() -> None:
         _Installed.close()
 
 
+def _say_last_word() -> None:
+    if _Installed.last_word is not None:
+        _Installed.last_word()
+
+
+# Exit handlers run in the reverse of their order: this one after all that come later.
+atexit.register(_say_last_word)
+
+
+def _close_and_say() -> None:
+    _close()
+    _say_last_word()
+
+
 def _register_finalizer(_: Any) -> None:
-    multiprocessing.util.Finalize(None, _close, exitpriority=_EARLY)
+    multiprocessing.util.Finalize(None, _close_and_say, exitpriority=_EARLY)
 
 
 def _handle_sigterm() -> None:
@@ -78,7 +99,7 @@ def _standing_in_for_default(set_handler: Callable[..., Any]) -> Callable[..., A
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
-    _close()
+    _close_and_say()
     set_handler = getattr(signal.signal, "original", signal.signal)
     set_handler(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

@@ -7,6 +7,7 @@
 3. `force_flush` returns within its timeout; True only if every target said so in time. Targets
    flush and close side by side: one that is stuck takes no time from the others. What a tail
    decision still holds back is not lost and not waited for; `close` hands it on.
+4. What ends once it is closed is counted as lost (`late`), and the next flush is not True.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcess
 
 from trackway.capture import record_capture_error
 from trackway.export import BatchingProcessor
+from trackway.late import LateSpans
 from trackway.processors import completed, stamp
 from trackway.sampling import TailSampler
 
@@ -45,6 +47,9 @@ class Pipeline(SpanProcessor):
         self._starting: tuple[SpanProcessor, ...] = ()
         """Targets that do something when a span starts."""
         self._sampler: TailSampler | None = None
+        self._shut: tuple[SpanProcessor, ...] = ()
+        """The targets that `close` has shut down."""
+        self.late = LateSpans()
         if hasattr(os, "register_at_fork"):
             reference = weakref.ref(self)
             os.register_at_fork(after_in_child=lambda: _forked(reference))
@@ -54,22 +59,44 @@ class Pipeline(SpanProcessor):
 
         `tail_share`: the share of runs that is kept beside the failed ones; None keeps every run.
         """
-        self.close()
-        self._sampler = None if tail_share is None else TailSampler(tail_share, self._emit)
-        self._targets = tuple(targets)
+        deadline = time.monotonic() + DEFAULT_TIMEOUT
+        sampler = None if tail_share is None else TailSampler(tail_share, self._emit)
+        held_back, self._sampler = self._sampler, sampler
+        if held_back is not None:
+            held_back.release()
+        before, self._targets = self._targets, tuple(targets)
         self._starting = tuple(
             target for target in targets if type(target).on_start not in _NO_STARTS
         )
+        self._shut = ()
+        self.late.disarm()
+        _flush(before, deadline)
+        _shut_down(before, deadline)
 
-    def close(self, timeout: float = DEFAULT_TIMEOUT) -> bool:
-        """Hand on what is held back, flush, shut the targets down; True if all was delivered."""
+    def close(self, timeout: float = DEFAULT_TIMEOUT, *, leaving: bool = False) -> bool:
+        """Hand on what is held back, flush, shut the targets down; True if all was delivered.
+
+        leaving: the process goes, and somebody asks for the `last_word`.
+        """
         deadline = time.monotonic() + timeout
         self.release()
         delivered = self.force_flush(int(timeout * 1000))
-        targets, self._targets, self._starting = self._targets, (), ()
-        for wait in [_begin(target.shutdown, deadline) for target in targets]:
-            wait()
+        if self._targets:
+            self.late.arm(leaving=leaving)
+            self.release()
+            self._shut, self._targets, self._starting = self._targets, (), ()
+            _shut_down(self._shut, deadline)
         return delivered
+
+    def retire(self) -> None:
+        """Close, and leave what still ends to another pipeline."""
+        self.close()
+        self.late.disarm()
+
+    def last_word(self) -> None:
+        """Say how many spans ended after `close`, at the latest moment that there is."""
+        batching = (target for target in self._shut if isinstance(target, BatchingProcessor))
+        self.late.last_word(max((target.lost_unsaid() for target in batching), default=0))
 
     def keep_whole(self, run_id: str) -> None:
         """Keep a run of which another process has a part."""
@@ -91,7 +118,11 @@ class Pipeline(SpanProcessor):
 
     def on_end(self, span: ReadableSpan) -> None:
         """Complete the span, decide on it, and hand it on."""
-        whole = completed(span) if self._targets else None
+        if not self._targets:
+            if span.context is not None and span.context.trace_flags.sampled:
+                self.late.note()
+            return
+        whole = completed(span)
         if whole is None:
             return
         if self._sampler is None:
@@ -101,18 +132,18 @@ class Pipeline(SpanProcessor):
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Flush every target within the timeout; True only if each of them delivered."""
-        deadline = time.monotonic() + timeout_millis / 1000
-        delivered = [
-            wait() for wait in [_begin_flush(target, deadline) for target in self._targets]
-        ]
-        return all(delivered)
+        delivered = _flush(self._targets, time.monotonic() + timeout_millis / 1000)
+        return self.late.fresh() == 0 and delivered
 
     def shutdown(self) -> None:
         """Release, flush and shut down; the provider's own end."""
         self.close()
 
     def _emit(self, span: ReadableSpan) -> None:
-        for target in self._targets:
+        targets = self._targets
+        if not targets:
+            self.late.note()
+        for target in targets:
             try:
                 target.on_end(span)
             except Exception as error:  # noqa: BLE001 - a target may be the user's own
@@ -123,6 +154,16 @@ def _forked(reference: weakref.ref[Pipeline]) -> None:
     pipeline = reference()
     if pipeline is not None and pipeline._sampler is not None:
         pipeline._sampler.forget()
+
+
+def _flush(targets: Sequence[SpanProcessor], deadline: float) -> bool:
+    delivered = [wait() for wait in [_begin_flush(target, deadline) for target in targets]]
+    return all(delivered)
+
+
+def _shut_down(targets: Sequence[SpanProcessor], deadline: float) -> None:
+    for wait in [_begin(target.shutdown, deadline) for target in targets]:
+        wait()
 
 
 def _begin_flush(target: SpanProcessor, deadline: float) -> Callable[[], bool]:

@@ -81,12 +81,26 @@ class _State:
 
     recorder: Recorder | None = None
     disabled: bool = is_disabled()
+    missed: Callable[[], object] | None = None
 
 
-def install(recorder: Recorder | None, *, disabled: bool = False) -> None:
-    """Make this the recorder of the process."""
+def install(
+    recorder: Recorder | None,
+    *,
+    disabled: bool = False,
+    missed: Callable[[], object] | None = None,
+) -> None:
+    """Make this the recorder of the process; `missed` is told of spans that start without one."""
     _State.recorder = recorder
     _State.disabled = disabled
+    _State.missed = missed
+
+
+def note_missed() -> None:
+    """Take note of a span that does not start, for `active` has returned None."""
+    missed = _State.missed
+    if missed is not None:
+        missed()
 
 
 def active() -> Recorder | None:

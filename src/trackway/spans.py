@@ -22,7 +22,7 @@ from trackway.capture import record_capture_error
 from trackway.capture.storage import type_name
 from trackway.driving import Opened
 from trackway.failures import told
-from trackway.recording import Recorder, active
+from trackway.recording import Recorder, active, note_missed
 from trackway.run import FIRST, PLACE, Attempt, Run, foreign_place, is_over
 from trackway.schema import GenAI, Trackway
 from trackway.streams import Collector
@@ -214,6 +214,7 @@ class Plan:
         """Start the span of one call; None: record nothing, just call the function."""
         recorder = active()
         if recorder is None:
+            note_missed()
             return None
         context = get_current()
         place: Any = context.get(PLACE)

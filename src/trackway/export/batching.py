@@ -8,8 +8,8 @@
    word, and nothing has been lost since the last flush. It returns at the timeout at the latest.
 4. A forked child starts with an empty queue and a worker of its own.
 5. `on_end` takes no lock, so that a signal handler may flush at any point of the program.
-6. Losses are said in the log: the first dropped span, a flush that took too long, and at `shutdown`
-   how many were lost in all. `trackway.capture_errors()` counts them under `LOST`.
+6. Losses are said in the log: the first dropped spans, a flush that took too long, and at
+   `shutdown` how many were lost in all. `trackway.capture_errors()` counts them under `LOST`.
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ class BatchingProcessor(SpanProcessor):
         self._overloaded = False
         self._reported_lost = 0
         self._counted_lost = 0
+        self._said_lost = 0
         self._told_of_drops = False
         self._told_of_delay = False
         self._worker = threading.Thread(target=self._work, name="trackway-export", daemon=True)
@@ -101,11 +102,13 @@ class BatchingProcessor(SpanProcessor):
     @property
     def counts(self) -> ExportCounts:
         """What became of the spans so far; the exporter's own word counts where it keeps counts."""
-        own, dropped = self._own, self._own.dropped + len(self._drops)
+        own, dropped, waiting = self._own, self._own.dropped + len(self._drops), len(self._queue)
+        if self._stopped and not self._worker.is_alive():  # these came when the worker was going
+            dropped, waiting = dropped + waiting, 0
         theirs = getattr(self.exporter, "counts", None)
         delivered = own.delivered if theirs is None else theirs.delivered
         return ExportCounts(
-            ended=own.ended + len(self._queue) + dropped,
+            ended=own.ended + waiting + dropped,
             delivered=delivered,
             recovered=0 if theirs is None else theirs.recovered,
             dropped=dropped,
@@ -156,6 +159,11 @@ class BatchingProcessor(SpanProcessor):
         self._worker.join(max(0.0, deadline - time.monotonic()))
         self._shut_exporter(deadline)
         self._tell_of_losses()
+
+    def lost_unsaid(self) -> int:
+        """Return how many spans were lost since `shutdown` said how many; count them."""
+        self._count_losses()
+        return self.counts.lost - self._said_lost
 
     def _order_flush(self, deadline: float) -> _Flush:
         order = _Flush(deadline)
@@ -220,10 +228,11 @@ class BatchingProcessor(SpanProcessor):
         if self._drops and not self._told_of_drops:
             self._told_of_drops = True
             _LOG.warning(
-                "trackway: %s is slower than spans end; the queue of %d spans was full and spans "
-                "were dropped",
+                "trackway: %s is slower than spans end; the queue of %d spans was full, and %d "
+                "spans were dropped so far",
                 _name_of(self.exporter),
                 self._max_queue,
+                len(self._drops),
             )
 
     def _tell_of_delay(self) -> None:
@@ -244,6 +253,7 @@ class BatchingProcessor(SpanProcessor):
     def _tell_of_losses(self) -> None:
         self._count_losses()
         counts, name = self.counts, _name_of(self.exporter)
+        self._said_lost = counts.lost
         if counts.lost:
             _LOG.warning("trackway: %s: %s", name, _losses(counts))
         if self._worker.is_alive():

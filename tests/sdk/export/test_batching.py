@@ -209,6 +209,19 @@ def test_what_ends_after_shutdown_is_counted_as_lost(exporter: Exporter) -> None
     assert processor.counts.dropped == 1
 
 
+def test_what_reaches_the_queue_when_the_worker_is_gone_is_lost(exporter: Exporter) -> None:
+    processor = BatchingProcessor(exporter)
+    record(processor, "a")
+    processor.shutdown()
+    processor._stopped = False  # a thread that had looked before the shutdown
+    record(processor, "late")
+    processor._stopped = True
+    assert (processor.counts.ended, processor.counts.lost) == (2, 1)
+    before = capture_errors().get(LOST, 0)
+    assert processor.lost_unsaid() == 1
+    assert capture_errors()[LOST] - before == 1
+
+
 def test_losses_are_said_in_the_end(caplog: pytest.LogCaptureFixture) -> None:
     processor = BatchingProcessor(Exporter(SpanExportResult.FAILURE))
     record(processor, "a", "b")
@@ -228,8 +241,8 @@ def test_a_full_queue_is_said_once(exporter: Exporter, caplog: pytest.LogCapture
     record(processor, "e")
     assert processor.force_flush()
     assert caplog.messages == [
-        "trackway: Exporter is slower than spans end; the queue of 2 spans was full and spans "
-        "were dropped"
+        "trackway: Exporter is slower than spans end; the queue of 2 spans was full, and 2 spans "
+        "were dropped so far"
     ]
     processor.shutdown()
 
