@@ -5,7 +5,8 @@
 2. Finish reasons take the words of the conventions: `tool_calls` and `tool_use` are `tool_call`,
    `end_turn` is `stop`, `max_tokens` is `length`.
 3. Input tokens include cached ones: Anthropic reports those beside the rest, so they are added.
-4. What the answer does not tell is absent, never 0.
+4. What the answer does not tell is absent, never 0; the finish reason of one whose stream failed
+   is `error`, as the conventions have it.
 """
 
 from __future__ import annotations
@@ -51,6 +52,16 @@ def completion(result: Any) -> Completion:
     if get(result, "role") and get(result, "content", get(result, "tool_calls")) is not None:
         return Completion([message(result)])
     return Completion([{"role": "assistant", "parts": [_whole(result)]}])
+
+
+def broken_off(answer: Completion) -> Completion:
+    """Return an answer whose stream failed: a finish reason that did not come is `error`."""
+    reasons = [message.get("finish_reason") or "error" for message in answer.messages]
+    messages = [
+        {**message, "finish_reason": reason}
+        for message, reason in zip(answer.messages, reasons, strict=True)
+    ]
+    return Completion(messages, {**answer.attributes, GenAI.RESPONSE_FINISH_REASONS: reasons})
 
 
 def provider_of(result: Any) -> str | None:

@@ -1,9 +1,10 @@
 """A streamed model answer, put together into the object that an unstreamed call would give.
 
 Three streams are known by the shape of their pieces: OpenAI chat chunks (`choices[].delta`), events
-of OpenAI's Responses API (the closing event carries the whole response), Anthropic events
-(`content_block_delta`, …). Texts are joined; other pieces are kept as a list. An answer cut short
-keeps what came. Texts are kept up to the bound of `streams`.
+of OpenAI's Responses API (the closing event carries the whole response; without it the answer is
+put together from the deltas), Anthropic events (`content_block_delta`, …). Texts are joined; other
+pieces are kept as a list. An answer cut short keeps what came. Texts are kept up to the bound of
+`streams`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class CompletionCollector(Collector):
         super().__init__()
         self._chat: _ChatAnswer | None = None
         self._events: _AnthropicAnswer | None = None
-        self._response: Any = None
+        self._response: _ResponsesAnswer | None = None
         self.provider: str | None = None
         """Whose client made the pieces, where their class tells."""
 
@@ -41,7 +42,8 @@ class CompletionCollector(Collector):
             self._chat.add(item)
         elif isinstance(kind, str) and kind.startswith("response."):
             self.count += 1
-            self._response = get(item, "response") or self._response
+            self._response = self._response or _ResponsesAnswer()
+            self._response.add(kind, item)
         elif isinstance(kind, str) and kind in _ANTHROPIC_EVENTS:
             self.count += 1
             self._events = self._events or _AnthropicAnswer()
@@ -56,7 +58,7 @@ class CompletionCollector(Collector):
         if self._events is not None:
             return self._events.result()
         if self._response is not None:
-            return self._response
+            return self._response.result()
         return super().result()
 
 
@@ -135,6 +137,65 @@ class _ChatAnswer:
     def result(self) -> dict[str, Any]:
         choices = [choice.result() for _, choice in sorted(self.choices.items())]
         return {**self.head, "choices": choices}
+
+
+_ENDINGS = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_SPOKEN = {
+    "response.output_text.delta": "output_text",
+    "response.refusal.delta": "refusal",
+}
+_WRITTEN = frozenset(
+    {
+        *("response.function_call_arguments.delta", "response.reasoning_text.delta"),
+        "response.reasoning_summary_text.delta",
+    }
+)
+
+
+class _ResponsesAnswer:
+    def __init__(self) -> None:
+        self.head: Any = None
+        self.whole: Any = None
+        self.items: dict[int, Any] = {}
+        self.done: set[int] = set()
+        self.texts: dict[int, _Text] = {}
+        self.kinds: dict[int, str] = {}
+
+    def add(self, kind: str, event: Any) -> None:
+        position = get(event, "output_index")
+        if kind in _ENDINGS:
+            self.whole = get(event, "response")
+        elif kind in ("response.created", "response.in_progress"):
+            self.head = get(event, "response")
+        elif type(position) is not int:
+            return
+        elif kind in ("response.output_item.added", "response.output_item.done"):
+            self.items[position] = get(event, "item")
+            if kind.endswith("done"):
+                self.done.add(position)
+        elif kind in _SPOKEN or kind in _WRITTEN:
+            self.kinds[position] = _SPOKEN.get(kind, "")
+            self.texts.setdefault(position, _Text()).add(get(event, "delta"))
+
+    def result(self) -> Any:
+        if self.whole is not None:
+            return self.whole
+        head = {name: get(self.head, name) for name in ("id", "model")}
+        positions = sorted({*self.items, *self.texts})
+        return {**head, "output": [self._item(position) for position in positions]}
+
+    def _item(self, position: int) -> Any:
+        item = self.items.get(position)
+        if position in self.done:
+            return item
+        text, spoken = str(self.texts.get(position, "")), self.kinds.get(position)
+        if spoken:
+            field = "refusal" if spoken == "refusal" else "text"
+            return {"type": "message", "content": [{"type": spoken, field: text}]}
+        if get(item, "type") == "function_call":
+            asked = {name: get(item, name) for name in ("type", "call_id", "name")}
+            return {**asked, "arguments": text}
+        return {"type": get(item, "type") or "reasoning", "text": text}
 
 
 _ANTHROPIC_EVENTS = frozenset(

@@ -17,7 +17,7 @@ from opentelemetry.trace import SpanKind
 
 from trackway.binding import Binder
 from trackway.capture import Captured
-from trackway.completions import completion, provider_of
+from trackway.completions import Completion, broken_off, completion, provider_of
 from trackway.deltas import CompletionCollector
 from trackway.messages import each, get, messages, parts, tool_definition
 from trackway.plans import Request, StepPlan, changed
@@ -77,7 +77,14 @@ class LlmPlan(StepPlan):
 
     def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
         """Return the answer's messages, model, finish reasons and usage."""
+        return self._attributes(live, result, completion(result))
+
+    def partial_attributes(self, live: Live, result: Any, is_failed: bool) -> dict[str, Any]:
+        """The same; of a stream that failed, a reason that did not come is `error`."""
         answer = completion(result)
+        return self._attributes(live, result, broken_off(answer) if is_failed else answer)
+
+    def _attributes(self, live: Live, result: Any, answer: Completion) -> dict[str, Any]:
         attributes = {**changed(live), **answer.attributes}
         streamed = live.collector
         provider = self.provider or provider_of(result)

@@ -286,11 +286,7 @@ class ToolPlan(StepPlan):
 
     def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
         """Return the result, the entities that it establishes, and whether it succeeded."""
-        attributes = super().result_attributes(live, result)
-        if self.returns:
-            found = self._refs(result, "returns", self.returns, live.recorder)
-            if found:
-                attributes[Trackway.ENTITY_REFS] = list(dict.fromkeys([*live.refs, *found]))
+        attributes = self.partial_attributes(live, result, is_failed=False)
         if self.success is not None:
             try:
                 ok = bool(self.success(result))
@@ -300,6 +296,15 @@ class ToolPlan(StepPlan):
                 attributes[Trackway.STEP_OK] = ok
                 if not ok:
                     self.failed(live)
+        return attributes
+
+    def partial_attributes(self, live: Live, result: Any, is_failed: bool) -> dict[str, Any]:
+        """The same without a verdict: the predicate is declared over whole results."""
+        attributes = super().result_attributes(live, result)
+        if self.returns:
+            found = self._refs(result, "returns", self.returns, live.recorder)
+            if found:
+                attributes[Trackway.ENTITY_REFS] = list(dict.fromkeys([*live.refs, *found]))
         return attributes
 
     def error_attributes(self, live: Live) -> dict[str, Any]:

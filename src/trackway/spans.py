@@ -3,7 +3,7 @@
 1. A `Plan` knows, before any call, what a decorated function's span looks like; `open` starts the
    span with the arguments already on it, so that a crash keeps them.
 2. A `Live` span ends exactly once: finished with a result, failed with an error, or abandoned (a
-   stream that nobody read to its end: kept what it gave, not an error).
+   stream that nobody read to its end: not an error). A stream keeps what it gave either way.
 3. The context is made here and attached by the lifecycle around user code only.
 4. A failing recorder loses an attribute, never a span and never the user's call.
 5. Inside a run that is not recorded nothing starts: the function is called as it is.
@@ -110,6 +110,8 @@ class Live:
         if self.done:
             return
         self.done = True
+        if self.collector is not None:
+            self._put_what_came(is_failed=True)
         try:
             self._record_error(error)
         except Exception as problem:  # noqa: BLE001 - user exceptions may not even print
@@ -121,16 +123,23 @@ class Live:
         if self.done:
             return
         self.done = True
+        self._put_what_came(is_failed=False)
+        self._end()
+
+    def _put_what_came(self, *, is_failed: bool) -> None:
+        """Put down the part of a stream that its reader has seen."""
         try:
-            if self.span.is_recording():
-                collected = self._collected()
-                attributes = self.plan.result_attributes(self, collected) if collected else {}
+            if not self.span.is_recording():
+                return
+            attributes: dict[str, Any] = {}
+            if self.collector is not None and self.collector.count:
+                attributes = self.plan.partial_attributes(self, self._collected(), is_failed)
+            if not is_failed:
                 attributes[Trackway.STREAM_ABANDONED] = True
-                self._describe_stream(attributes)
-                self.span.set_attributes(attributes)
+            self._describe_stream(attributes)
+            self.span.set_attributes(attributes)
         except Exception as error:  # noqa: BLE001 - user objects run in here
             self.lost("result", error)
-        self._end()
 
     @property
     def takes_iterators(self) -> bool:
@@ -247,6 +256,10 @@ class Plan:
     def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
         """Return the attributes of a result."""
         raise NotImplementedError
+
+    def partial_attributes(self, live: Live, result: Any, is_failed: bool) -> dict[str, Any]:
+        """Return the attributes of what came of a stream that failed or was left early."""
+        return self.result_attributes(live, result)
 
     def failed(self, live: Live) -> None:
         """Take note that the call failed."""

@@ -434,6 +434,58 @@ def ends_early(recorded: Any) -> None:
     assert recorded.value(span, GenAI.TOOL_CALL_RESULT) == "item0"
 
 
+@pytest.mark.parametrize("decorator", ["tool", "agent", "llm", "retriever"])
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_a_stream_that_fails_keeps_what_came(recorded: Any, decorator: str, kind: str) -> None:
+    decorate = getattr(trackway, decorator)
+
+    @decorate  # type: ignore[untyped-decorator]
+    def words() -> Iterator[str]:
+        yield "Your refund "
+        yield "is on its way"
+        raise ConnectionError("reset")
+
+    @decorate  # type: ignore[untyped-decorator]
+    async def later() -> AsyncIterator[str]:
+        for word in words.__wrapped__():
+            yield word
+
+    async def read() -> list[str]:
+        return [word async for word in later()]
+
+    with pytest.raises(ConnectionError, match="reset"):
+        asyncio.run(read()) if kind == "async" else list(words())
+    (span,) = recorded.all
+    assert "Your refund is on its way" in str(dict(span.attributes))
+    assert span.attributes[Trackway.STREAM_CHUNKS] == 2
+    assert span.status.status_code is StatusCode.ERROR
+    assert span.attributes["error.type"] == "ConnectionError"
+    assert Trackway.STREAM_ABANDONED not in span.attributes
+
+
+def test_no_predicate_judges_the_part_of_a_stream(recorded: Any) -> None:
+    judged: list[Any] = []
+
+    @trackway.tool(success=lambda result: judged.append(result) or True)
+    def words(fails: bool) -> Iterator[str]:
+        yield "one"
+        if fails:
+            raise ConnectionError("reset")
+        yield "two"
+
+    with pytest.raises(ConnectionError):
+        list(words(True))
+    left = words(False)
+    next(left)
+    left.close()
+    failed, closed = recorded.named("execute_tool words")
+    assert judged == []
+    assert failed.attributes[Trackway.STEP_OK] is False
+    assert Trackway.STEP_OK not in closed.attributes
+    assert list(words(False)) == ["one", "two"]
+    assert judged == ["onetwo"]
+
+
 def test_a_stream_that_is_broken_off_keeps_what_came(recorded: Any) -> None:
     stream = generator(3)
     for _ in stream:

@@ -17,6 +17,7 @@ import pytest
 from anthropic.types import Message
 from openai.types.chat import ChatCompletion
 from openai.types.responses import Response
+from opentelemetry.trace import StatusCode
 
 import trackway
 from trackway.messages import messages
@@ -475,6 +476,8 @@ class Endpoint:
 
     def __init__(self) -> None:
         self.body = b""
+        self.missing = 0
+        """Bytes that are announced and never come."""
         endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -482,7 +485,7 @@ class Endpoint:
                 self.rfile.read(int(self.headers["content-length"]))
                 self.send_response(200)
                 self.send_header("content-type", "text/event-stream")
-                self.send_header("content-length", str(len(endpoint.body)))
+                self.send_header("content-length", str(len(endpoint.body) + endpoint.missing))
                 self.end_headers()
                 self.wfile.write(endpoint.body)
 
@@ -533,6 +536,20 @@ STREAMS = [
 ]
 
 
+def streaming(create: Any, returned: bool) -> Any:
+    """Return a recorded model call that returns the client's stream, or yields what it gives."""
+
+    @trackway.llm
+    def stream() -> Any:
+        return create()
+
+    @trackway.llm
+    def generate() -> Iterator[Any]:
+        yield from create()
+
+    return stream if returned else generate
+
+
 @pytest.mark.parametrize(
     ("make", "body", "output", "tokens", "chunks", "provider"), STREAMS, ids=lambda v: str(v)[:20]
 )
@@ -544,16 +561,8 @@ def test_a_stream_is_put_together(
     endpoint.body = body
     create = make(endpoint.url)
 
-    @trackway.llm
-    def stream() -> Any:
-        return create()
-
-    @trackway.llm
-    def generate() -> Iterator[Any]:
-        yield from create()
-
     with trackway.run("t"):
-        events = stream() if returned else generate()
+        events = streaming(create, returned)()
         if returned:
             assert isinstance(events, openai.Stream | anthropic.Stream)
         seen = sum(1 for _ in events)
@@ -615,6 +624,76 @@ def test_a_stream_that_is_left_early_keeps_what_came(recorded: Any, endpoint: En
     (message,) = recorded.value(span, GenAI.OUTPUT_MESSAGES)
     assert message["parts"] == [{"type": "text", "content": "Look"}]
     assert span.attributes[Trackway.STREAM_ABANDONED] is True
+
+
+def events_before(stream: bytes, mark: bytes) -> bytes:
+    """Return the whole events before the first one that holds the mark."""
+    return stream[: stream.rindex(b"\n\n", 0, stream.index(mark)) + 2]
+
+
+WORDS = {"type": "text", "content": "Looking up."}
+BROKEN = [
+    (openai_chat, events_before(OPENAI_STREAM, b"tool_calls"), [WORDS]),
+    (
+        anthropic_chat,
+        events_before(ANTHROPIC_STREAM, b'\\"A9128'),
+        [WORDS, {**ASKED, "arguments": '{"order_id":'}],
+    ),
+    (
+        openai_responses,
+        events_before(RESPONSES_STREAM, b"response.completed"),
+        [{"type": "text", "content": "Looking"}],
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "body", "came"), BROKEN, ids=["chat", "anthropic", "responses"])
+@pytest.mark.parametrize("returned", [True, False], ids=["returned", "yielded"])
+def test_a_stream_that_fails_keeps_what_came(
+    recorded: Any, endpoint: Endpoint, make: Any, body: bytes, came: Any, returned: bool
+) -> None:
+    endpoint.body, endpoint.missing = body, 100
+    with pytest.raises(Exception, match=r"(?i)connection|peer closed"):
+        list(streaming(make(endpoint.url), returned)())
+    span = recorded.one("chat")
+    assert recorded.value(span, GenAI.OUTPUT_MESSAGES) == [
+        {"role": "assistant", "parts": came, "finish_reason": "error"}
+    ]
+    assert span.attributes[GenAI.RESPONSE_FINISH_REASONS] == ("error",)
+    assert span.status.status_code is StatusCode.ERROR
+    assert span.attributes[Trackway.STREAM_CHUNKS] > 0
+    assert Trackway.STREAM_ABANDONED not in span.attributes
+
+
+@pytest.mark.parametrize("returned", [True, False], ids=["returned", "yielded"])
+def test_an_async_stream_that_fails_keeps_what_came(
+    recorded: Any, endpoint: Endpoint, returned: bool
+) -> None:
+    endpoint.body, endpoint.missing = events_before(OPENAI_STREAM, b"tool_calls"), 100
+
+    async def create() -> Any:
+        client = openai.AsyncOpenAI(base_url=endpoint.url, api_key="k", max_retries=0)
+        question: Any = QUESTION
+        return await client.chat.completions.create(model="gpt-5", messages=question, stream=True)
+
+    @trackway.llm
+    async def stream() -> Any:
+        return await create()
+
+    @trackway.llm
+    async def generate() -> Any:
+        async for event in await create():
+            yield event
+
+    async def main() -> None:
+        async for _ in await stream() if returned else generate():
+            pass
+
+    with pytest.raises(Exception, match=r"(?i)connection|peer closed"):
+        asyncio.run(main())
+    (message,) = recorded.value(recorded.one("chat"), GenAI.OUTPUT_MESSAGES)
+    assert message["parts"] == [WORDS]
+    assert message["finish_reason"] == "error"
 
 
 def test_a_dropped_stream_ends_its_span(recorded: Any, endpoint: Endpoint) -> None:
