@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import trackway_analyzer as ta
 from trackway_analyzer.read import QuarantineError
@@ -504,6 +506,30 @@ def test_an_archive_that_is_none_damaged_or_a_bomb_is_put_aside(tmp_path: Path) 
         runs = ta.load(path)
         assert len(runs) == 0, name
         assert [row["reason"] for row in runs.quarantine().to_dict("records")] == [reason], name
+
+
+@given(st.data())
+def test_an_archive_with_a_spoilt_list_of_members_is_put_aside(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("archives")
+    body = bytearray(archive(folder / "log.eval", sample()).read_bytes())
+    listed = body.index(b"PK\x01\x02")
+    for place in data.draw(st.lists(st.integers(listed, len(body) - 1), min_size=1, max_size=4)):
+        body[place] = data.draw(st.integers(0, 255))
+    path = folder / "spoilt.eval"
+    path.write_bytes(body)
+    runs = ta.load(path)
+    assert len(runs) or len(runs.quarantine())
+
+
+def test_an_archive_of_a_version_to_come_is_put_aside(tmp_path: Path) -> None:
+    body = bytearray(archive(tmp_path / "log.eval", sample()).read_bytes())
+    body[body.index(b"PK\x01\x02") + 6] = 231
+    (tmp_path / "log.eval").write_bytes(body)
+    runs = ta.load(tmp_path / "log.eval")
+    assert len(runs) == 0
+    assert list(runs.quarantine()["reason"]) == ["unreadable"]
 
 
 def test_nesting_bombs_cost_their_run_alone(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ one that is damaged or packed in a way that this Python does not know.
 
 from __future__ import annotations
 
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -19,13 +20,24 @@ _ABOUT: Final = ("header.json", "_journal/start.json")
 _SAMPLES: Final = "samples/"
 _MARKS: Final = (b"samples/", b"_journal/", b"header.json")
 _HEAD: Final = 65_536
+# What `zipfile` raises at a list of members with wrong places, names or lengths.
+_BROKEN_LIST: Final = (
+    zipfile.BadZipFile,
+    EOFError,
+    ValueError,
+    OSError,
+    struct.error,
+)
 
 
 def eval_documents(file: BinaryIO, quarantine: Quarantine) -> Iterator[dict[str, Any]]:
     """Return a log for each sample of an archive, in the form of a JSON log with one sample."""
     try:
         archive = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, EOFError) as error:
+    except NotImplementedError as error:
+        quarantine.add(Reason.UNREADABLE, f"an archive that cannot be unpacked: {error}")
+        return
+    except _BROKEN_LIST as error:
         # The list of members stands at the end: an archive that was cut has none.
         file.seek(0)
         head = file.read(_HEAD)
