@@ -55,6 +55,14 @@ _TOO_LARGE: Final = "Received message larger than max (5000000 vs. 4194304)"
 
 
 @dataclass(frozen=True, slots=True)
+class Page:
+    """The body of an answer over HTTP, and what it says that it is."""
+
+    kind: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What a client hears instead of a receipt: the HTTP status, or the gRPC code that means it.
 
@@ -63,6 +71,7 @@ class Answer:
 
     status: int
     retry_after: float | None = None
+    page: Page = Page("application/x-protobuf", b"")
 
 
 Answers = Callable[[ExportTraceServiceRequest], Answer | None]
@@ -211,9 +220,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(200 if refusal is None else refusal.status)
         if refusal is not None and refusal.retry_after is not None:
             self.send_header("retry-after", str(refusal.retry_after))
-        self.send_header("content-type", "application/x-protobuf")
-        self.send_header("content-length", "0")
+        page = Page("application/x-protobuf", b"") if refusal is None else refusal.page
+        self.send_header("content-type", page.kind)
+        self.send_header("content-length", str(len(page.body)))
         self.end_headers()
+        self.wfile.write(page.body)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Stay quiet."""

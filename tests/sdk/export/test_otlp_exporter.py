@@ -14,7 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 
-from end_to_end.otlp_receiver import Answer, Answers, Receiver
+from end_to_end.otlp_receiver import Answer, Answers, Page, Receiver
 from trackway.export import BatchingProcessor
 from trackway.export.otlp import OtlpSpanExporter
 from trackway.export.otlp.wire import decode
@@ -96,6 +96,132 @@ def test_the_receiver_says_when_to_come_back(tmp_path: Path, protocol: str) -> N
         assert not exporter.force_flush()
         with exporter._changed:
             assert 500 < exporter._seconds_to_wait() <= 600  # type: ignore[operator]
+
+
+@PROTOCOLS
+def test_a_flush_waits_for_the_time_that_the_receiver_asks_for(
+    tmp_path: Path, protocol: str
+) -> None:
+    with sending(tmp_path, protocol, first(Answer(429, retry_after=0.2))) as (exporter, receiver):
+        exporter.export(spans_of("a b"))
+        assert exporter.force_flush(20_000)
+        assert stored_names(receiver) == ["a", "b"]
+        assert receiver.requests == 2
+
+
+@PROTOCOLS
+def test_no_flush_sends_before_the_receiver_wants_it(tmp_path: Path, protocol: str) -> None:
+    always = Answer(429, retry_after=600)
+    with sending(tmp_path, protocol, lambda _: always) as (exporter, receiver):
+        for name in "abcde":
+            exporter.export(spans_of(name))
+            assert not exporter.force_flush(20_000)
+        exporter.shutdown()
+        assert receiver.requests == 1
+
+
+def test_a_receiver_that_asks_for_no_pause_gets_one_nevertheless(tmp_path: Path) -> None:
+    always = Answer(503, retry_after=0)
+    with sending(tmp_path, "http", lambda _: always) as (exporter, receiver):
+        exporter.export(spans_of("a"))
+        receiver.wait_for(1, timeout=0.5)
+        assert receiver.requests < 10
+
+
+@pytest.mark.parametrize("odd", ["inf", "nan", "soon", "-5", "Wed, 99 Foo 2026 00:00:00 GMT"])
+def test_an_odd_time_to_come_back_stops_nothing(tmp_path: Path, odd: Any) -> None:
+    with sending(tmp_path, "http", first(Answer(503, retry_after=odd))) as (exporter, receiver):
+        exporter.export(spans_of("a"))
+        exporter.force_flush()
+        assert exporter.force_flush()
+        assert stored_names(receiver) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        (Page("text/html", b"<html>login</html>"), "the answer is not OTLP (text/html)"),
+        (Page("application/x-protobuf", b"<html>"), "the answer is not OTLP (text/html)"),
+        (
+            Page("application/x-protobuf", b"\xff\xff"),
+            "the answer is not OTLP (broken application/x-protobuf)",
+        ),
+    ],
+    ids=["html", "html in disguise", "broken"],
+)
+def test_success_from_somebody_who_is_no_receiver_keeps_spans_waiting(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, page: Page, said: str
+) -> None:
+    with sending(tmp_path, "http", first(Answer(200, page=page))) as (exporter, receiver):
+        exporter.export(spans_of("a b"))
+        assert not exporter.force_flush()
+        assert (exporter.counts.delivered, exporter.counts.failed, receiver.requests) == (0, 0, 1)
+        assert exporter.force_flush()
+        assert stored_names(receiver) == ["a", "b"]
+    (message,) = caplog.messages
+    assert message.endswith(f": {said}; spans wait and are sent later")
+
+
+@pytest.mark.parametrize(
+    ("page", "delivered"),
+    [
+        (Page("text/plain", b"ok"), 2),
+        (Page("application/json", b"{}"), 2),
+        (Page("application/json", b"done"), 2),
+        (Page("application/json", b'{"partialSuccess": {"rejectedSpans": "1"}}'), 1),
+    ],
+    ids=["word", "json", "no json", "partial"],
+)
+def test_a_lax_receipt_is_one(tmp_path: Path, page: Page, delivered: int) -> None:
+    with sending(tmp_path, "http", first(Answer(200, page=page))) as (exporter, receiver):
+        exporter.export(spans_of("a b"))
+        assert exporter.force_flush() is (delivered == 2)
+        assert (exporter.counts.delivered, exporter.counts.failed) == (delivered, 2 - delivered)
+        assert receiver.requests == 1
+
+
+@PROTOCOLS
+def test_a_receiver_that_hangs_is_said_once(
+    tmp_path: Path, protocol: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked, gate = threading.Event(), threading.Event()
+
+    def hang(_request: ExportTraceServiceRequest) -> None:
+        asked.set()
+        gate.wait(20)
+
+    with sending(tmp_path, protocol, hang) as (exporter, _receiver):
+        exporter.export(spans_of("a"))
+        assert asked.wait(20)
+        assert not exporter.force_flush(50)
+        assert not exporter.force_flush(50)
+        exporter._sending_since -= 100  # long ago
+        exporter.poll()
+        (message,) = caplog.messages
+        assert "spans wait and are sent later" in message
+        assert "no answer for " in message
+        gate.set()
+        assert exporter.force_flush()
+
+
+def test_a_receiver_that_hangs_is_said_without_any_flush(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked, gate = threading.Event(), threading.Event()
+
+    def hang(_request: ExportTraceServiceRequest) -> None:
+        asked.set()
+        gate.wait(20)
+
+    with sending(tmp_path, "http", hang) as (exporter, _receiver):
+        exporter.export(spans_of("a"))
+        assert asked.wait(20)
+        exporter.poll()
+        assert caplog.messages == []
+        exporter._sending_since -= 5.0
+        exporter.poll()
+        assert "no answer for 5." in caplog.text
+        gate.set()
 
 
 @PROTOCOLS

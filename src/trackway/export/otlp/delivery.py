@@ -7,17 +7,20 @@
 4. *Refused*: the receiver will never take it (HTTP 400 and the like, INVALID_ARGUMENT).
 5. *Unavailable*: everything that may pass: no connection, time-outs, 408, 429, 5xx, and what a
    corrected configuration would heal (401, 403, 404, 407; UNAUTHENTICATED, PERMISSION_DENIED,
-   UNIMPLEMENTED). `Retry-After` and `RetryInfo` are kept.
+   UNIMPLEMENTED; success from somebody who is no receiver, as the page of a login). `Retry-After`
+   and `RetryInfo` are kept.
 6. *Unencodable*: upstream could not turn the spans into bytes and sent nothing.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import os
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from enum import Enum
@@ -25,6 +28,8 @@ from typing import Any, Final
 
 import grpc
 import requests
+from google.protobuf.json_format import Parse, ParseError
+from google.protobuf.message import DecodeError
 from google.rpc.error_details_pb2 import RetryInfo
 from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import (
     OTLPSpanExporter as GrpcExporter,
@@ -42,6 +47,7 @@ _CREDENTIAL_PROVIDERS: Final = (
     "OTEL_PYTHON_EXPORTER_OTLP_HTTP_TRACES_CREDENTIAL_PROVIDER",
     "OTEL_PYTHON_EXPORTER_OTLP_HTTP_CREDENTIAL_PROVIDER",
 )
+_PROTOBUF: Final = "application/x-protobuf"
 _RETRY_INFO: Final = "google.rpc.retryinfo-bin"
 _HEALABLE_HTTP: Final = frozenset({401, 403, 404, 407, 408, 429})
 _HOPELESS_GRPC: Final = frozenset(
@@ -96,14 +102,17 @@ class Sender:
         except _Answered:
             result = SpanExportResult.FAILURE
         except Exception as error:  # noqa: BLE001 - upstream lets encoding errors of any kind out
-            return Delivery(Answer.UNENCODABLE, f"{type(error).__name__}: {error}")
+            if not self._is_answered():
+                return Delivery(Answer.UNENCODABLE, f"{type(error).__name__}: {error}")
+            result = SpanExportResult.FAILURE  # upstream stumbled over the answer
         finally:
             _QUIET.on = False
         said: Delivery | None = self._said
         if said is None:
             if result is SpanExportResult.SUCCESS:
                 return Delivery(Answer.DELIVERED)
-            return Delivery(Answer.UNAVAILABLE if self._blind else Answer.UNENCODABLE)
+            answer = Answer.UNAVAILABLE if self._blind else Answer.UNENCODABLE
+            return Delivery(answer, "the OpenTelemetry exporter failed and did not say why")
         if said.answer is Answer.UNAVAILABLE and self._endpoint.grpc:
             # A channel waits ever longer before it connects again; a new one tries at once.
             self._upstream.shutdown()
@@ -113,6 +122,9 @@ class Sender:
     def close(self) -> None:
         """Release the connection."""
         self._upstream.shutdown()
+
+    def _is_answered(self) -> bool:
+        return self._said is not None
 
     def _note(self, said: Delivery) -> None:
         self._said = said
@@ -179,16 +191,33 @@ class _OneTryStub:
 def _of_http(response: requests.Response) -> Delivery:
     status, reason = response.status_code, f"HTTP {response.status_code} {response.reason}"
     if status < 300:
-        try:
-            return _accepted(ExportTraceServiceResponse.FromString(response.content))
-        except ValueError:  # some backends answer in JSON, or with a word
-            return Delivery(Answer.DELIVERED)
+        return _of_success(response)
     if status == 413:
         return Delivery(Answer.TOO_LARGE, reason)
     if status >= 500 or status in _HEALABLE_HTTP:
         retry_after = _seconds(response.headers.get("retry-after"))
         return Delivery(Answer.UNAVAILABLE, reason, retry_after, failed_on_it=status == 500)
     return Delivery(Answer.REFUSED, reason)
+
+
+def _of_success(response: requests.Response) -> Delivery:
+    """Read a receipt: protobuf, or what lax receivers send, JSON or a word. A page is none."""
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    body = response.content.lstrip()
+    if response.request.method != "POST":
+        return Delivery(Answer.UNAVAILABLE, f"the spans were redirected to {response.url}")
+    if kind == "text/html" or body.startswith(b"<"):
+        return Delivery(Answer.UNAVAILABLE, "the answer is not OTLP (text/html)")
+    try:
+        if kind == "application/json":
+            read: Any = Parse(body, ExportTraceServiceResponse(), ignore_unknown_fields=True)
+        else:
+            read = ExportTraceServiceResponse.FromString(response.content)
+    except (DecodeError, ParseError):
+        if kind == _PROTOBUF:
+            return Delivery(Answer.UNAVAILABLE, f"the answer is not OTLP (broken {kind})")
+        return Delivery(Answer.DELIVERED)
+    return _accepted(read)
 
 
 def _of_grpc(error: Any) -> Delivery:
@@ -201,8 +230,9 @@ def _of_grpc(error: Any) -> Delivery:
     retry_after = None
     packed = dict(error.trailing_metadata() or ()).get(_RETRY_INFO)
     if packed is not None:
-        delay = RetryInfo.FromString(packed).retry_delay
-        retry_after = delay.seconds + delay.nanos / 1e9
+        with suppress(DecodeError):
+            delay = RetryInfo.FromString(packed).retry_delay
+            retry_after = max(0.0, delay.seconds + delay.nanos / 1e9)
     broke = code in (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN)
     return Delivery(Answer.UNAVAILABLE, reason, retry_after, failed_on_it=broke)
 
@@ -217,12 +247,13 @@ def _seconds(retry_after: str | None) -> float | None:
     if retry_after is None:
         return None
     try:
-        return max(0.0, float(retry_after))
+        seconds = float(retry_after)
+        return max(0.0, seconds) if math.isfinite(seconds) else None
     except ValueError:
         pass
     try:
         return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         return None
 
 

@@ -4,15 +4,16 @@
    in memory, the rest in a disk spool of limited size (`waiting`).
 2. A message is kept below `message_bytes`. One that is too large all the same is halved; a single
    span that is too large is counted as failed, and so is what the receiver refuses for good.
-3. While the receiver is away it is tried again after what it asked for, else after 1, 2, 4 … 30
-   seconds. A message that it breaks on eight times running (HTTP 500) is given up, so that it does
-   not hold up the rest for ever.
-4. `force_flush` tries at once and returns True only if nothing waits any more and nothing has been
-   lost since the last flush. It returns False as soon as a try has failed: a dead receiver does not
-   hold up an exit.
+3. While the receiver is away it is tried again after what it asked for, and never before, else
+   after 1, 2, 4 … 30 seconds. A message that it breaks on eight times running (HTTP 500) is given
+   up, so that it does not hold up the rest for ever.
+4. `force_flush` returns True only if nothing waits any more and nothing has been lost since the
+   last flush. It cuts a pause of ours short, and waits for a time that the receiver has asked for
+   where that is within its timeout. Else it returns False as soon as a try has failed: a dead
+   receiver does not hold up an exit.
 5. A flush that fails, `shutdown`, and `memory_seconds` without an answer put what waits in memory
    into the spool: whatever happens then, the next start sends it.
-6. What is wrong is said once, in the log.
+6. What is wrong is said once, in the log; also that a receiver does not answer at all.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ from trackway.export.spool import state_directory
 
 _LOG: Final = logging.getLogger(__name__)
 _LONGEST_PAUSE: Final = 30.0
+_LONGEST_ASKED: Final = 3600.0
+_SILENCE: Final = 5.0
+"""Seconds without an answer after which it is said, where no flush has said so before."""
 _MOST_TRIES: Final = 8
 
 
@@ -82,11 +86,14 @@ class OtlpSpanExporter(SpanExporter):
         self._changed = threading.Condition()
         self._waiting = Waiting(self._room, self.counts, partial(self._complain, "spool"))
         self._sending = False
+        self._sending_since = 0.0
         self._closed = False
         self._broken = False
         self._lost_before = 0
         self._pause = 1.0
         self._retry_at = 0.0
+        self._not_before = 0.0
+        """Until then the receiver has asked for no more requests."""
         self._failures = 0
         """Tries that failed, in all: a flush sees that one has failed since it began."""
         self._tries = 0
@@ -108,15 +115,22 @@ class OtlpSpanExporter(SpanExporter):
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Send what waits. True: the receiver has accepted all that came since the last flush."""
+        timeout = timeout_millis / 1000
+        deadline = time.monotonic() + timeout
         with self._changed:
             failures = self._failures
-            self._retry_at = 0.0
+            self._retry_at = self._not_before
             self._changed.notify_all()
-            self._changed.wait_for(
-                lambda: self._is_empty() or self._failures > failures or self._stopped(),
-                timeout_millis / 1000,
-            )
+
+            def is_over() -> bool:
+                """Whether waiting longer changes nothing."""
+                if self._is_empty() or self._stopped() or self._not_before > deadline:
+                    return True
+                return self._failures > failures and self._not_before == 0
+
+            self._changed.wait_for(is_over, timeout)
             if not self._is_empty():
+                self._note_silence(0.8 * timeout)
                 self._waiting.keep_memory()
                 self._waiting.spill()
             lost, self._lost_before = self._lost_before, self.counts.failed
@@ -125,6 +139,7 @@ class OtlpSpanExporter(SpanExporter):
     def poll(self) -> None:
         """Put into the spool what has waited for long: the receiver may hang."""
         with self._changed:
+            self._note_silence(_SILENCE)
             if self._waiting.has_waited(self._memory_seconds):
                 self._waiting.keep_memory()
 
@@ -169,6 +184,7 @@ class OtlpSpanExporter(SpanExporter):
                     break
                 waiting = self._waiting.oldest()
                 self._sending = waiting is not None
+                self._sending_since = time.monotonic()
             if waiting is not None:
                 self._send(sender, waiting)
         sender.close()
@@ -218,7 +234,7 @@ class OtlpSpanExporter(SpanExporter):
 
     def _note_delivered(self, delivery: Delivery, spans: int, inherited: bool) -> None:
         with self._changed:
-            self._tries, self._pause, self._retry_at = 0, 1.0, 0.0
+            self._tries, self._pause, self._retry_at, self._not_before = 0, 1.0, 0.0, 0.0
             self._complained.discard("away")
             self.counts.failed += delivery.rejected
             if inherited:
@@ -235,9 +251,14 @@ class OtlpSpanExporter(SpanExporter):
             if self._tries >= _MOST_TRIES:
                 return False
             self._failures += 1
-            pause = self._pause if delivery.retry_after is None else delivery.retry_after
+            now, asked = time.monotonic(), delivery.retry_after
+            if asked is None:
+                self._retry_at, self._not_before = now + self._pause, 0.0
+            else:  # for one that asks for nothing for ever, a little more each time
+                pause = max(min(asked, _LONGEST_ASKED), self._pause / 20)
+                self._retry_at = self._not_before = now + pause
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
-            self._retry_at = time.monotonic() + pause
+            self._changed.notify_all()
             self._complain("away", f"{delivery.reason}; spans wait and are sent later")
             return True
 
@@ -245,8 +266,14 @@ class OtlpSpanExporter(SpanExporter):
         with self._changed:
             self._tries = 0
             self.counts.failed += spans
-            why = f"{delivery.answer.value}, {delivery.reason}"
+            why = ", ".join(filter(None, (delivery.answer.value, delivery.reason)))
             self._complain("refused", f"{spans} spans are lost: {why}")
+
+    def _note_silence(self, longest: float) -> None:
+        """Say that the message on its way has no answer, after so many seconds."""
+        silent = time.monotonic() - self._sending_since
+        if self._sending and silent >= longest:
+            self._complain("away", f"no answer for {silent:.1f} s; spans wait and are sent later")
 
     def _complain(self, what: str, sentence: str) -> None:
         if what not in self._complained:
