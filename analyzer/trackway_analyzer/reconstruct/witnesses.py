@@ -2,7 +2,8 @@
 
 1. It would where tool calls of the run have spans.
 2. It would where an instrumentor in `WITNESSES` wrote the span of an agent, a tool or a model call
-   of the run: those write one for each tool call.
+   of the run: those write one for each tool call. Which they are is written down once, in the
+   recorder's registry of instrumentors; those that it never turns on are added here.
 3. Elsewhere, in a loop around a model client, the messages are all there is: what they answer was
    executed.
 4. An answer that stands in the output that asks comes from the provider, who executed the call.
@@ -15,26 +16,24 @@ from typing import Final
 
 import numpy as np
 
+from trackway.instrument.registry import SHOW_TOOLS
 from trackway_analyzer.reconstruct.columns import NONE, TOOL
 from trackway_analyzer.reconstruct.dialogue import Call
 from trackway_analyzer.reconstruct.drafts import Drafts
 
-WITNESSES: Final = frozenset(
+BESIDE_THE_REGISTRY: Final = frozenset(
     {
-        "agent_framework",
-        "gcp.vertex.agent",
-        "openinference.instrumentation.langchain",
-        "openinference.instrumentation.llama_index",
-        "openinference.instrumentation.openai_agents",
-        "openinference.instrumentation.smolagents",
-        "opentelemetry.instrumentation.genai.langchain",
-        "opentelemetry.instrumentation.genai.llama_index",
-        "opentelemetry.instrumentation.genai.openai_agents",
-        "pydantic-ai",
-        "strands.telemetry.tracer",
+        "ai",
+        "logfire.openai_agents",
+        "openinference.instrumentation.google_adk",
+        "opentelemetry.instrumentation.langchain",
+        "opentelemetry.instrumentation.openai_agents",
     }
 )
-"""Scopes of instrumentors of whose spans recordings hold one a tool call."""
+"""Scopes of instrumentors that `trackway.instrument()` never turns on (`ai`: the Vercel AI SDK)."""
+
+WITNESSES: Final = SHOW_TOOLS | BESIDE_THE_REGISTRY
+"""Scopes of instrumentors that write a span for each executed tool call."""
 
 
 def unwitnessed(calls: Sequence[tuple[int, Call]], drafts: Drafts) -> set[int]:

@@ -172,6 +172,7 @@ FRAMEWORKS: Final[tuple[Library, ...]] = (
                 "smolagents",
                 "SmolagentsInstrumentor",
                 "The root span alone: no tools.",
+                tools=False,
             ),
         ),
         extra=("smolagents[openai]>=1.20", f"{OPENINFERENCE}smolagents>=0.1.20"),
@@ -218,7 +219,7 @@ FRAMEWORKS: Final[tuple[Library, ...]] = (
         name="dspy",
         module="dspy",
         distribution="dspy",
-        records="modules and model calls",
+        records="modules, tools and model calls",
         ways=(
             official("dspy", "DSPyInstrumentor", "Follows the conventions."),
             openinference("dspy", "DSPyInstrumentor", "The same calls, keys of its own."),

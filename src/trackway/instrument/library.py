@@ -40,6 +40,8 @@ class Way:
     """The library's version from which this way works."""
     before: str | None = None
     """The library's version from which it no longer does."""
+    tools: bool = True
+    """Whether it writes a span for each tool call, where the library runs the tools."""
 
     @property
     def is_native(self) -> bool:
@@ -50,6 +52,11 @@ class Way:
     def label(self) -> str:
         """What a report calls it."""
         return "native" if self.is_native else self.distribution
+
+    @property
+    def scope(self) -> str | None:
+        """The instrumentation scope of its spans; None: `Library.scopes` says it."""
+        return None if self.is_native else self.target.partition(":")[0]
 
 
 @dataclass(frozen=True, slots=True)

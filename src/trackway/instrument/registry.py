@@ -38,3 +38,11 @@ UNSUPPORTED: Final[tuple[Library, ...]] = (
 """Libraries that are known and that nothing is turned on for: none of their ways was tried yet."""
 KNOWN: Final = (*LIBRARIES, *UNSUPPORTED)
 BY_NAME: Final = {library.name: library for library in KNOWN}
+
+SHOW_TOOLS: Final = frozenset(
+    scope
+    for library in FRAMEWORKS
+    for scope in (*library.scopes, *(way.scope for way in library.ways if way.tools))
+    if scope is not None
+)
+"""Instrumentation scopes of frameworks' spans among which each executed tool call has one."""

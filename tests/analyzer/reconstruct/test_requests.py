@@ -128,6 +128,22 @@ def test_a_request_that_a_person_refused_was_never_executed(refusal: str):
 
 
 REFUSED = "Ann says: not before Monday."
+SHOWING_TOOLS = [
+    "ai",  # the Vercel AI SDK, which no instrumentor of ours records
+    "agent_framework",
+    "gcp.vertex.agent",
+    "openinference.instrumentation.claude_agent_sdk",
+    "openinference.instrumentation.crewai",
+    "openinference.instrumentation.smolagents",
+    "opentelemetry.instrumentation.genai.agno",
+    "opentelemetry.instrumentation.genai.dspy",
+    "opentelemetry.instrumentation.genai.langchain",
+    "opentelemetry.instrumentation.genai.llama_index",
+    "opentelemetry.instrumentation.genai.openai_agents",
+    "pydantic-ai",
+    "strands.telemetry.tracer",
+]
+"""The first choice of every framework of the registry, and one beside it."""
 
 
 def refused_in_words(agent_scope: str | None, *, lookup: bool = True, **answer: Any) -> Trajectory:
@@ -145,7 +161,7 @@ def refused_in_words(agent_scope: str | None, *, lookup: bool = True, **answer: 
 
 @pytest.mark.parametrize(
     ("agent_scope", "lookup"),
-    [(None, True), ("pydantic-ai", True), ("pydantic-ai", False), ("gcp.vertex.agent", False)],
+    [(None, True), ("pydantic-ai", True), *((scope, False) for scope in SHOWING_TOOLS)],
 )
 def test_an_answer_alone_does_not_show_that_a_call_ran_where_calls_have_spans(
     agent_scope: str | None, lookup: bool
@@ -176,8 +192,17 @@ def test_an_error_without_a_span_is_a_call_that_did_not_run():
     assert run.gaps == ()
 
 
-def test_where_no_call_has_a_span_an_answer_shows_that_it_ran():
-    run = refused_in_words(None, lookup=False)
+@pytest.mark.parametrize(
+    "scope",
+    [
+        None,
+        "opentelemetry.instrumentation.genai.openai",
+        "com.anthropic.sdk.python",
+        "opentelemetry.instrumentation.genai.smolagents",  # writes the root span alone
+    ],
+)
+def test_where_no_call_has_a_span_an_answer_shows_that_it_ran(scope: str | None):
+    run = refused_in_words(scope, lookup=False)
     refund = next(step for step in run if step.tool == "refund")
     assert (refund.executed, refund.synthesised, refund.result) == (True, True, REFUSED)
 
