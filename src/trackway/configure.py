@@ -43,6 +43,7 @@ from trackway.propagation import (
     with_baggage,
 )
 from trackway.recording import VERSION, Recorder, install
+from trackway.run_end import DEFAULT_SECONDS, RunEndFlush
 from trackway.sampling import drawn
 from trackway.schema import SCOPE_NAME
 from trackway.watching import lost
@@ -74,7 +75,7 @@ def configure(
     limits: Limits | None = None,
     hand_over: bool | None = None,
     baggage: bool | None = None,
-    flush_at_run_end: bool | None = None,
+    flush_at_run_end: bool | float | None = None,
     tools: str | Path | None = None,
     tracer_provider: TracerProvider | None = None,
 ) -> TracerProvider | None:
@@ -89,7 +90,8 @@ def configure(
     hand_over: False leaves thread and process pools as they are.
     baggage: True writes runs into the OpenTelemetry baggage (it goes into the headers of outbound
         requests) and takes them from the baggage of inbound ones.
-    flush_at_run_end: for platforms that freeze the process between requests.
+    flush_at_run_end: for platforms that freeze the process between requests: the end of a run waits
+        until its spans are delivered, for a second at most, or for the seconds that are given.
     tools: the file that says what tools do that nobody decorated; default `./trackway.toml`.
     tracer_provider: the provider to join instead of the global one.
 
@@ -130,7 +132,9 @@ def configure(
             keep_whole=pipeline.keep_whole if tail else None,
             to_baggage=with_baggage if in_baggage else None,
             from_baggage=place_in_baggage if in_baggage else None,
-            flush_at_run_end=flush if _first(flush_at_run_end, found.flush_at_run_end) else None,
+            flush_at_run_end=_run_end_flush(
+                pipeline, _first(flush_at_run_end, found.flush_at_run_end)
+            ),
             declared=_declared(tools, found.tools),
         )
     )
@@ -182,6 +186,12 @@ def _last_word() -> None:
 def _first(*values: Any) -> Any:
     """Return the first value that says something: argument, environment, default."""
     return next((value for value in values if value is not None), None)
+
+
+def _run_end_flush(pipeline: Pipeline, wanted: bool | float) -> RunEndFlush | None:
+    if not wanted:
+        return None
+    return RunEndFlush(pipeline, DEFAULT_SECONDS if wanted is True else float(wanted))
 
 
 def _bounds(limits: Limits, given: TracerProvider | None) -> Limits:

@@ -35,7 +35,8 @@ class Environment:
     keep_failed: bool | None
     version: str | None
     variant: str | None
-    flush_at_run_end: bool
+    flush_at_run_end: bool | float | None
+    """Whether to, or how many seconds it may take."""
     hand_over: bool | None
     baggage: bool | None
     tools: str | None
@@ -66,7 +67,9 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
     content = switch("TRACKWAY_CAPTURE_CONTENT")
     if content is None:
         content = read(OTEL_CONTENT, _content, "SPAN_ONLY, EVENT_ONLY, SPAN_AND_EVENT, NO_CONTENT")
-    flush_at_run_end = switch("TRACKWAY_FLUSH_AT_RUN_END")
+    flush_at_run_end = read(
+        "TRACKWAY_FLUSH_AT_RUN_END", _switch_or_seconds, "true, false or a number of seconds"
+    )
     if flush_at_run_end is None:
         flush_at_run_end = "AWS_LAMBDA_FUNCTION_NAME" in source
     return Environment(
@@ -107,11 +110,24 @@ def share(value: str | float) -> float:
     return number
 
 
+def seconds(number: float) -> float:
+    """Return a time from 0 to an hour; ValueError for anything else."""
+    if not 0 <= number <= 3600:
+        raise ValueError(f"expected seconds from 0 to 3600, found {number!r}")
+    return number
+
+
 def _switch(text: str) -> bool:
     lowered = text.lower()
     if lowered in _YES or lowered in _NO:
         return lowered in _YES
     raise ValueError(text)
+
+
+def _switch_or_seconds(text: str) -> bool | float:
+    if text.lower() in _YES | _NO:
+        return _switch(text)
+    return seconds(float(text))
 
 
 def _exporters(text: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from opentelemetry.context import Context
@@ -134,6 +134,15 @@ class Pipeline(SpanProcessor):
         """Flush every target within the timeout; True only if each of them delivered."""
         delivered = _flush(self._targets, time.monotonic() + timeout_millis / 1000)
         return self.late.fresh() == 0 and delivered
+
+    def flush_each(
+        self, seconds: Callable[[SpanProcessor], float]
+    ) -> Iterator[tuple[SpanProcessor, bool]]:
+        """Flush every target within its own seconds; yield whether it delivered, as it is known."""
+        now = time.monotonic()
+        waits = [(target, _begin_flush(target, now + seconds(target))) for target in self._targets]
+        for target, wait in waits:
+            yield target, wait()
 
     def shutdown(self) -> None:
         """Release, flush and shut down; the provider's own end."""

@@ -205,7 +205,7 @@ class BatchingProcessor(SpanProcessor):
             self._count_losses()
             if order is not None:
                 order.delivered = self._delivered(order.deadline)
-                self._told_of_delay = False
+                self._told_of_delay = self._told_of_delay and not order.delivered
                 order.done.set()
             elif self._poll is not None:
                 self._guarded(self._poll)
