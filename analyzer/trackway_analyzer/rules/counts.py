@@ -267,7 +267,7 @@ class NoLoops(RunRule):
             text = f"{name} returned the same result {times} times in a row"
         else:
             rows = [r for r in evidence.calls(result.run) if r <= row][-detail["length"] :]
-            names = ", ".join(evidence.tool[r] or "unnamed tool" for r in rows)
+            names = ", ".join(str(evidence.tool[r]) for r in rows)  # unnamed calls are no cycle
             text = f"{name} completes the cycle {names} for the {_ordinal(times)} time"
         return Said(sentence=text, got=times)
 

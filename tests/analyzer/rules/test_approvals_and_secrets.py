@@ -180,3 +180,15 @@ def test_nothing_under_a_secret_name_is_no_secret(
 ) -> None:
     assert said(NoSecrets(), [call("a", {"password": empty})]) == []
     assert len(said(NoSecrets(), [call("a", {"password": 7})])) == 1
+
+
+def test_a_grant_that_reads_what_no_call_returned_is_none(
+    said: Callable[..., Any], call: Any
+) -> None:
+    rule = Approved("pay", "ask", granted="ask.yes or $.yes")
+
+    assert said(rule, [call("ask", result={"yes": True}), call("pay")]) == []
+    assert [
+        s
+        for s, _ in said(Approved("pay", "ask", granted="pay.yes == 1"), [call("ask"), call("pay")])
+    ] == ["violated"]

@@ -208,3 +208,11 @@ def test_a_count_of_an_argument_that_a_call_lacks(said: Callable[..., Any], call
     ]
     assert Count("a", max=1, per="id").title == "count: a per id"
     assert Count("a", max=1).title == "count: a"
+
+
+def test_calls_without_a_name_are_not_known_to_be_equal(
+    said: Callable[..., Any], run_of: Any
+) -> None:
+    steps = [{"tool": "a", "arguments": "{}"}, {"arguments": "{}"}] * 3
+
+    assert said(NoLoops(), run_of(steps)) == []

@@ -410,3 +410,15 @@ def test_a_failed_call_of_a_reference_is_expected_to_fail() -> None:
     results = Exact(references=References(reference)).check(runs)
 
     assert [(result.run, result.state.value) for result in results] == [(1, "violated")]
+
+
+def test_hidden_arguments_of_a_reference_are_not_held_against_a_run() -> None:
+    hidden = {"tool": "a", "ok": True}
+    redacted = call("a", x="[redacted:email]")
+    runs = _with_tasks(batch_of_runs([[A]]), ["t"])
+
+    for reference in (hidden, redacted):
+        references = References(_with_tasks(batch_of_runs([[reference]]), ["t"]))
+        assert [r.state.value for r in Exact(references=references).check(runs)] == ["insufficient"]
+        loose = Exact(references=references, arguments="ignore")
+        assert loose.check(runs) == []

@@ -233,3 +233,13 @@ def test_titles_name_the_tool() -> None:
         "executed",
         "executed: a",
     ]
+
+
+def test_content_that_is_off_hides_what_was_asked_for(
+    said: Callable[..., Any], run_of: Any
+) -> None:
+    gaps = [{"name": "content_off", "position": None, "count": None, "detail": None}]
+
+    assert said(Executed(), run_of([{"operation": "llm"}, {"tool": "a"}], gaps=gaps)) == [
+        ("insufficient", "what the model asked for was not recorded")
+    ]

@@ -53,11 +53,13 @@ from trackway_analyzer.rules import (
     ResultUsed,
     Routed,
     Rule,
+    Sequence,
     StepRegex,
     Terminal,
     Together,
     Until,
 )
+from trackway_analyzer.rules.sequence import UnknownKind
 
 Whole = tuple[int | None, Any, Any, str | None]
 """Step, expected, got, nearest."""
@@ -305,3 +307,11 @@ def test_of_an_answer_that_was_made_up(finding: Find) -> None:
     found = finding(Answer(grounded=True), [], input="hi", final_text="It is A123.")
 
     assert whole(found) == (None, None, "A123", None)
+
+
+def test_of_an_extra_call_of_unknown_kind() -> None:
+    batch = trajectory_of([made("look"), made("ponder")], final_text="").batch
+    rule = UnknownKind(Sequence(("look",)))
+    (result,) = rule.check(batch)
+
+    assert whole(rule.explain(batch, result)) == (2, None, "ponder", None)
