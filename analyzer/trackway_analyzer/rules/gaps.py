@@ -46,9 +46,10 @@ class WithGaps:
         """Gaps of the runs that have some."""
         column = self.batch.runs.column("gaps").combine_chunks()
         lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+        some = np.flatnonzero(lengths)
         recorded = {
-            int(run): tuple(Gap(**gap) for gap in column[int(run)].as_py())
-            for run in np.flatnonzero(lengths)
+            run: tuple(Gap(**gap) for gap in gaps)
+            for run, gaps in zip(some.tolist(), column.take(some).to_pylist(), strict=True)
         }
         return {run: (Gap(NO_TRACE),) for run in self._without_trace()} | recorded
 

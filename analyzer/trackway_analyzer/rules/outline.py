@@ -1,10 +1,12 @@
 """Runs that surely follow a pattern, found once per distinct sequence of calls.
 
-1. A sequence is laid over the pattern as if every value were right. Where that leaves no doubt, the
+1. Extra lookups are free: sequences that differ in them alone are one, unless a step takes any
+   lookup for its license.
+2. A sequence is laid over the pattern as if every value were right. Where that leaves no doubt, the
    runs that have the sequence need only their values looked at, and only those of the calls that
    the pattern took.
-2. A run whose values are surely right follows the pattern. Every other run is judged by itself.
-3. Sequences with gaps, with calls of which nobody knows whether they took effect, or whose extras
+3. A run whose values are surely right follows the pattern. Every other run is judged by itself.
+4. Sequences with gaps, with calls of which nobody knows whether they took effect, or whose extras
    depend on values, are always judged by themselves.
 """
 
@@ -12,18 +14,19 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 
-from trackway_analyzer.rules.calls import Call
+from trackway_analyzer.rules.calls import Call, Symbol
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.pattern import StepSpec
 from trackway_analyzer.rules.reading import Reading
 from trackway_analyzer.rules.shapes import shapes_of
 from trackway_analyzer.rules.surely import surely_grounded
 from trackway_analyzer.rules.terms import Truth
-from trackway_analyzer.rules.tools import MUTATE
+from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class _Look:
 
     spec: StepSpec
     index: int
+    """Among the calls that the pattern sees."""
     surely: frozenset[int] | None
     """Rows whose entity is surely grounded; None: there is more to look at than that."""
 
@@ -41,17 +45,47 @@ def plainly_following(
 ) -> frozenset[int]:
     """Runs that surely follow a pattern."""
     shapes = shapes_of(evidence)
+    seen = shapes.seen(partial(_letter, specs, extra, _needs_any_lookup(specs, evidence)))
     found: list[int] = []
-    order = np.argsort(shapes.of_run, kind="stable")
-    cuts = np.searchsorted(shapes.of_run[order], np.arange(len(shapes.known) + 1))
-    for shape, calls in enumerate(shapes.known):
-        runs = order[cuts[shape] : cuts[shape + 1]].tolist()
+    order = np.argsort(seen.of_run, kind="stable")
+    cuts = np.searchsorted(seen.of_run[order], np.arange(len(seen.words) + 1))
+    for word, calls in enumerate(seen.words.calls):
+        runs = order[cuts[word] : cuts[word + 1]].tolist()
         sure = [run for run in runs if run not in shapes.unsure]
         if sure and not _depends_on_values(calls, extra):
-            looks = _looks(_Outline(specs, extra, evidence, sure[0]))
+            looks = _looks(_Outline(specs, extra, evidence, sure[0]), seen.rows(evidence, sure[0]))
             if looks is not None:
-                found += [run for run in sure if _right(evidence, specs, extra, run, looks)]
+                found += [
+                    run
+                    for run in sure
+                    if _right(evidence, specs, extra, run, seen.rows(evidence, run), looks)
+                ]
     return frozenset(found)
+
+
+def _letter(
+    specs: tuple[StepSpec, ...], extra: str, any_lookup: bool, symbol: Symbol
+) -> Symbol | None:
+    """A call as the pattern sees it; extra lookups change nothing, where they are free."""
+    if any_lookup or extra == "forbid" or symbol.kind != LOOKUP:
+        return symbol
+    return symbol if any(spec.tool in (None, symbol.tool) for spec in specs) else None
+
+
+def _needs_any_lookup(specs: tuple[StepSpec, ...], evidence: Evidence) -> bool:
+    """Whether some step may be licensed by any lookup at all."""
+    return any(
+        spec.kind not in (LOOKUP, NOTIFY)
+        and spec.entity_arg is None
+        and evidence.spec(spec.tool).entity.argument is None
+        and (spec.kind == MUTATE or _may_mutate(spec, evidence))
+        for spec in specs
+    )
+
+
+def _may_mutate(spec: StepSpec, evidence: Evidence) -> bool:
+    symbols = shapes_of(evidence).words.symbols
+    return any(symbol.kind == MUTATE and symbol.tool == spec.tool for symbol in symbols)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +172,12 @@ class _Outline(Reading):
         return spec.where_expression is None and not guarded
 
 
-def _looks(outline: _Outline) -> list[_Look] | None:
+def _looks(outline: _Outline, seen: list[int]) -> list[_Look] | None:
     """Calls whose values must be looked at; None: the sequence itself leaves doubts."""
     placement = outline.placement
     if not placement.complete(outline.problem) or placement.violating or placement.unknown:
         return None
-    places = {row: index for index, row in enumerate(outline.calls)}
+    places = {row: index for index, row in enumerate(seen)}
     looks = []
     for index, row in placement.taken:
         spec = outline.specs[index]
@@ -161,9 +195,13 @@ def _surely(outline: _Outline, spec: StepSpec, row: int) -> frozenset[int] | Non
 
 
 def _right(
-    evidence: Evidence, specs: tuple[StepSpec, ...], extra: str, run: int, looks: list[_Look]
+    evidence: Evidence,
+    specs: tuple[StepSpec, ...],
+    extra: str,
+    run: int,
+    rows: list[int],
+    looks: list[_Look],
 ) -> bool:
-    rows = evidence.calls(run)
     for look in looks:
         row = rows[look.index]
         if look.surely is not None and row in look.surely:

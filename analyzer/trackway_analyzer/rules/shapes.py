@@ -84,6 +84,13 @@ class Seen:
     places: Ints
     """Of each call that is seen, its index in the whole sequence."""
 
+    def rows(self, evidence: Evidence, run: int) -> list[int]:
+        """Rows of the calls of a run that are seen."""
+        calls, first = evidence.calls(run), int(self.begins[run])
+        word = int(self.of_run[run])
+        size = int(self.words.cuts[word + 1] - self.words.cuts[word])
+        return [calls[place] for place in self.places[first : first + size].tolist()]
+
 
 @dataclass(frozen=True)
 class Shapes:

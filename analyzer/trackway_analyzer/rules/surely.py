@@ -28,6 +28,13 @@ def surely_grounded(
     evidence: Evidence, tool: str, argument: str, kind_of_thing: str | None
 ) -> frozenset[int]:
     """Rows of a tool's calls whose entity a lookup of this type surely returned before."""
+    key = ("surely returned", tool, argument, kind_of_thing)
+    return evidence.memo(key, partial(_returned, evidence, tool, argument, kind_of_thing))
+
+
+def _returned(
+    evidence: Evidence, tool: str, argument: str, kind_of_thing: str | None
+) -> frozenset[int]:
     sources = []
     for name in evidence.codes("tool").names:
         entity = evidence.spec(name).entity

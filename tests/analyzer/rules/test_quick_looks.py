@@ -47,6 +47,9 @@ others = st.sampled_from(
         {"tool": "check_policy", "kind": "lookup", "result": {"eligible": False}},
         {"tool": "email", "kind": "notify", "result": "sent"},
         {"tool": "ponder", "result": {"id": "A1"}},
+        {"tool": "search", "kind": "lookup", "result": {"id": "A1"}},
+        {"tool": "browse", "kind": "lookup", "result": {"id": "B2"}, "group": "g"},
+        {"tool": "charge", "kind": "mutate", "arguments": {"order_id": "A1"}},
         {"tool": "lookup_order"},
     ]
 )
@@ -57,6 +60,10 @@ rules = st.sampled_from(
         Sequence(("lookup_order", "refund", StepSpec("email", optional=True)), "forbid"),
         Sequence(("lookup_order", "refund"), "allow"),
         Sequence(("lookup_order", StepSpec("refund", guard="check_policy.eligible"))),
+        Sequence(("lookup_order", "charge")),
+        Sequence((StepSpec("charge", kind="mutate"),)),
+        Sequence((StepSpec("charge", entity_arg="order_id"),), "allow"),
+        Sequence((StepSpec(kind="lookup"), "refund")),
         Sequence((StepSpec("refund", where="amount == 84"),)),
         Sequence((StepSpec("refund", success='$.status == "succeeded"'), "refund")),
         Grounded("refund", "order_id", "order"),
