@@ -3,7 +3,8 @@
 1. An explicit argument wins over `TRACKWAY_*`, which wins over `OTEL_*`.
 2. Spans go to: what `export` says; else what `OTEL_TRACES_EXPORTER` names; else OTLP where
    `OTEL_EXPORTER_OTLP_*` is set; else Parquet in `./traces`; else, without pyarrow, the console,
-   with the line to type to get Parquet.
+   with the line to type to get Parquet. What is wrong in an argument is raised before anything
+   starts; what is wrong in the environment is named in a warning and ignored.
 3. An OpenTelemetry SDK provider that the program has set is joined, never replaced. Where none is
    set, ours becomes the global one. A provider of another make that takes no processors is left
    alone, and ours stays private.
@@ -27,6 +28,7 @@ from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter
 from opentelemetry.trace import ProxyTracerProvider, Tracer
 
+from trackway.arguments import check
 from trackway.capture import DEFAULT_REDACTOR, Capture, Limits, Redactor
 from trackway.capture.limits import LEAST_VALUE_BYTES
 from trackway.declaration import DEFAULT_FILE, Declaration, DeclarationError, read_declaration
@@ -99,20 +101,21 @@ def configure(
     wrong file in `tools`, OSError where that can't be read.
     """
     arguments = dict(locals())
-    _check(arguments)
+    check(arguments)
     found = read_environment()
     if found.disabled:
         install(None, disabled=True)
         return None
     if _Configured.arguments == arguments:
         return _Configured.provider
+    declared = _declared(tools, found.tools)
     kept = share(_first(sample, found.sample, 1.0))
     tail = kept < 1 and _first(keep_failed, found.keep_failed, True)
     bounds = _bounds(limits or Limits(), tracer_provider)
     redactor = _redactor(_first(redact, found.redact, True))
     content = _first(capture_content, found.content, True)
     cleaner = Cleaner(redactor, bounds, content)
-    targets = _targets(_first(export, found.export, None), found, cleaner)
+    targets = _targets(export, found, cleaner)
     provider, pipeline = _provider(
         tracer_provider, _first(service_name, found.service_name, None), resource
     )
@@ -135,7 +138,7 @@ def configure(
             flush_at_run_end=_run_end_flush(
                 pipeline, _first(flush_at_run_end, found.flush_at_run_end)
             ),
-            declared=_declared(tools, found.tools),
+            declared=declared,
         )
     )
     if _first(hand_over, found.hand_over, True):
@@ -205,16 +208,6 @@ def _bounds(limits: Limits, given: TracerProvider | None) -> Limits:
     return replace(limits, value_bytes=max(longest, LEAST_VALUE_BYTES))
 
 
-def _check(arguments: Mapping[str, Any]) -> None:
-    for name, kinds, expected in (
-        ("redact", (bool, Redactor), "True, False or a trackway.redactor(...)"),
-        ("limits", Limits, "a trackway.Limits(...)"),
-    ):
-        found = arguments[name]
-        if found is not None and not isinstance(found, kinds):
-            raise TypeError(f"{name}: expected {expected}, found {found!r}")
-
-
 def _redactor(redact: Redactor | bool) -> Redactor | None:
     if isinstance(redact, bool):
         return DEFAULT_REDACTOR if redact else None
@@ -282,21 +275,14 @@ def _declared(tools: str | Path | None, named: str | None) -> Declaration | None
 def _targets(
     export: Export | Sequence[Export] | None, found: Environment, cleaner: Cleaner
 ) -> list[SpanProcessor]:
-    if export is None:
-        export = _default_export(found)
-    wanted = export if isinstance(export, Sequence) and not isinstance(export, str) else [export]
-    targets: list[SpanProcessor] = []
-    for target in wanted:
-        if not isinstance(target, (str, Path, SpanExporter, SpanProcessor)) or target == "":
-            raise TypeError(
-                'export: expected a directory or URL, "otlp", "console", an OpenTelemetry exporter '
-                f"or processor, or a list of these; found {target!r}"
-            )
-        if isinstance(target, SpanProcessor):
-            targets.append(target)
-        else:
-            targets.extend(processors_for(target, cleaner=cleaner))
-    return targets
+    if export is not None:
+        return processors_for(export, cleaner=cleaner)
+    if found.export is not None:
+        try:
+            return processors_for(found.export, cleaner=cleaner)
+        except (ValueError, ImportError, OSError) as error:
+            _LOGGER.warning("trackway: TRACKWAY_EXPORT: %s; ignored", error)
+    return processors_for(_default_export(found), cleaner=cleaner)
 
 
 def _default_export(found: Environment) -> str | Sequence[str]:

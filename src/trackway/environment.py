@@ -113,7 +113,7 @@ def share(value: str | float) -> float:
 def seconds(number: float) -> float:
     """Return a time from 0 to an hour; ValueError for anything else."""
     if not 0 <= number <= 3600:
-        raise ValueError(f"expected seconds from 0 to 3600, found {number!r}")
+        raise ValueError(f"flush_at_run_end: expected seconds from 0 to 3600, found {number!r}")
     return number
 
 

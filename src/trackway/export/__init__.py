@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from trackway.export.counts import ExportCounts
 
 __all__ = ["BatchingProcessor", "Cleaner", "ExportCounts", "processors_for"]
 
-Target = str | Path | SpanExporter
+Target = str | Path | SpanExporter | SpanProcessor
 """What `configure(export=…)` takes, alone or in a list."""
 
 
@@ -25,28 +25,43 @@ def processors_for(
     """Return one span processor for each export target.
 
     A target is a directory or URL (Parquet), "otlp" (endpoint and protocol from the `OTEL_*`
-    variables), "otlp+http://host:4318", "otlp+grpc://host:4317", "console", or a `SpanExporter`.
+    variables), "otlp+http://host:4318", "otlp+grpc://host:4317", "console", a `SpanExporter`, or a
+    `SpanProcessor`, which is returned as it is.
     What the spans of others hold is redacted and cut by `cleaner`, with the defaults where none is
     given. Options are those of `ParquetSpanExporter`.
-    Raises `ModuleNotFoundError`, with the line to type, where a target needs an extra.
+    Raises, before any of them starts, `TypeError` for what is no target, `ValueError` for a URL
+    that leads nowhere, and `ModuleNotFoundError`, with the line to type, where a target needs an
+    extra.
     """
-    targets = [export] if isinstance(export, (str, Path, SpanExporter)) else export
+    is_one = isinstance(export, str) or not isinstance(export, Sequence)
+    targets: Any = [export] if is_one else export
     policy = Cleaner() if cleaner is None else cleaner
-    return [_processor(target, policy, parquet_options) for target in targets]
+    ready = [_ready(target, policy, parquet_options) for target in targets]
+    return [start() for start in ready]
 
 
-def _processor(target: Target, cleaner: Cleaner, options: dict[str, Any]) -> BatchingProcessor:
+def _ready(target: Any, cleaner: Cleaner, options: dict[str, Any]) -> Callable[[], SpanProcessor]:
+    """Return what starts a target that is checked."""
+    if isinstance(target, SpanProcessor):
+        return lambda: target
     if isinstance(target, SpanExporter):
-        return BatchingProcessor(target, clean=cleaner.clean_all)
+        return lambda: BatchingProcessor(target, clean=cleaner.clean_all)
+    if not isinstance(target, (str, Path)) or not str(target).strip():
+        raise TypeError(
+            'export: expected a directory or URL, "otlp", "console", an OpenTelemetry exporter '
+            f"or processor, or a list of these; found {target!r}"
+        )
     text = str(target)
     if text == "console":
-        return BatchingProcessor(ConsoleSpanExporter(), clean=cleaner.clean_all)
+        return lambda: BatchingProcessor(ConsoleSpanExporter(), clean=cleaner.clean_all)
     if text == "otlp" or text.startswith("otlp+"):
         from trackway.export.otlp import OtlpSpanExporter
+        from trackway.export.otlp.endpoint import endpoint_of
 
-        return BatchingProcessor(OtlpSpanExporter(text), clean=cleaner.clean_all)
+        endpoint_of(text)
+        return lambda: BatchingProcessor(OtlpSpanExporter(text), clean=cleaner.clean_all)
     from trackway.export.parquet import ParquetSpanExporter
 
     # Cleans whole columns by itself, and larger batches cost less.
     exporter = ParquetSpanExporter(target, cleaner=cleaner, **options)
-    return BatchingProcessor(exporter, batch_size=1024)
+    return lambda: BatchingProcessor(exporter, batch_size=1024)

@@ -1,18 +1,21 @@
 """Which receiver does a target mean, and over which protocol?
 
 1. "otlp" follows `OTEL_EXPORTER_OTLP_TRACES_PROTOCOL`, else `OTEL_EXPORTER_OTLP_PROTOCOL`, else
-   `http/protobuf`; endpoint, headers, certificates, compression and timeout come from `OTEL_*` too.
+   `http/protobuf`, also where that is none of the two; endpoint, headers, certificates, compression
+   and timeout come from `OTEL_*` too.
 2. "otlp+http://host:4318" posts to /v1/traces there unless a path is given; "otlp+https" likewise.
 3. "otlp+grpc://host:4317" speaks gRPC without TLS, "otlp+grpcs" with TLS.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
+_LOG: Final = logging.getLogger(__name__)
 _PROTOCOL_VARIABLES: Final = (
     "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
     "OTEL_EXPORTER_OTLP_PROTOCOL",
@@ -41,21 +44,36 @@ class Endpoint:
 
 
 def endpoint_of(target: str) -> Endpoint:
-    """Read an OTLP target. Raises `ValueError` for an unknown scheme or protocol."""
+    """Read an OTLP target. Raises `ValueError` for an unknown scheme, or where no server can be."""
     if target == "otlp":
         protocol = next(filter(None, map(os.environ.get, _PROTOCOL_VARIABLES)), "http/protobuf")
         if protocol not in ("grpc", "http/protobuf"):
-            raise ValueError(
-                f"OTEL_EXPORTER_OTLP_PROTOCOL is {protocol!r}; expected grpc or http/protobuf"
+            _LOG.warning(
+                "trackway: OTEL_EXPORTER_OTLP_PROTOCOL: expected grpc or http/protobuf, found %r; "
+                "ignored, spans go over http/protobuf",
+                protocol,
             )
         return Endpoint(grpc=protocol == "grpc")
     url = target.removeprefix("otlp+").rstrip("/")
     parts = urlsplit(url)
-    if parts.scheme in ("http", "https"):
+    if parts.scheme not in ("http", "https", "grpc", "grpcs"):
+        raise ValueError(
+            f"export target {target!r}: unknown scheme {parts.scheme!r}; "
+            "expected otlp, otlp+http://…, otlp+https://…, otlp+grpc://… or otlp+grpcs://…"
+        )
+    if not parts.hostname or not _has_port_in_range(parts):
+        usual = 4317 if parts.scheme.startswith("grpc") else 4318
+        raise ValueError(
+            f"export target {target!r}: expected a host and a port from 1 to 65535, found "
+            f"{parts.netloc!r}; write it as in otlp+{parts.scheme}://localhost:{usual}"
+        )
+    if parts.scheme.startswith("http"):
         return Endpoint(grpc=False, address=url if parts.path else f"{url}/v1/traces")
-    if parts.scheme in ("grpc", "grpcs"):
-        return Endpoint(grpc=True, address=parts.netloc, insecure=parts.scheme == "grpc")
-    raise ValueError(
-        f"export target {target!r}: unknown scheme {parts.scheme!r}; "
-        "expected otlp, otlp+http://…, otlp+https://…, otlp+grpc://… or otlp+grpcs://…"
-    )
+    return Endpoint(grpc=True, address=parts.netloc, insecure=parts.scheme == "grpc")
+
+
+def _has_port_in_range(parts: SplitResult) -> bool:
+    try:
+        return parts.port != 0
+    except ValueError:
+        return False

@@ -18,6 +18,7 @@ from typing import Any, Final, Protocol
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+_PROTOCOLS: Final = frozenset({"http", "https", "grpc", "grpcs", "otlp"})
 _WITHOUT_FOLDERS: Final = frozenset({"s3", "gcs", "abfs"})
 
 
@@ -52,18 +53,38 @@ class Store(Protocol):
 def open_store(target: str | Path) -> Store:
     """Open a directory, or the URL of anything that pyarrow or fsspec reaches.
 
-    Raises `ValueError` for a URL that neither knows.
+    Raises `ValueError` for a URL that neither knows, or that leads nowhere.
     """
     text = str(target)
-    if "://" not in text:
+    scheme, separator, rest = text.partition("://")
+    if not separator:
         return LocalStore(Path(text))
-    if text.startswith("file://"):
-        return LocalStore(Path(text.removeprefix("file://")))
+    if not rest.strip("/") and scheme != "file":
+        raise ValueError(
+            f"export URL {text!r}: expected a bucket or a path, found none; write it as in "
+            f"{scheme}://bucket/traces"
+        )
+    if scheme in _PROTOCOLS:
+        raise ValueError(
+            f"export URL {text!r}: expected a place for files, found the protocol {scheme!r}; "
+            f"for an OTLP receiver write otlp+http://{rest} or otlp+grpc://{rest}"
+        )
+    if scheme == "file":
+        return _local(text, rest)
     try:
         filesystem, path = pafs.FileSystem.from_uri(text)
     except pa.ArrowInvalid as unknown:
         filesystem, path = _through_fsspec(text, unknown)
     return ObjectStore(filesystem, path.rstrip("/"))
+
+
+def _local(url: str, path: str) -> LocalStore:
+    if not path.startswith("/"):
+        raise ValueError(
+            f"export URL {url!r}: expected an absolute path, found {path!r}; write it as in "
+            "file:///var/traces, or without file://"
+        )
+    return LocalStore(Path(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,5 +180,12 @@ def _through_fsspec(url: str, unknown: Exception) -> tuple[Any, str]:
             f"export URL {url!r}: pyarrow does not know it, and fsspec is not installed; "
             "pip install fsspec and the package of that store"
         ) from unknown
-    filesystem, path = fsspec.core.url_to_fs(url)
+    try:
+        filesystem, path = fsspec.core.url_to_fs(url)
+    except (ValueError, ImportError) as error:
+        raise ValueError(
+            f"export URL {url!r}: expected a store that pyarrow or fsspec knows, found neither "
+            f"({unknown}; {error}); write a directory, s3://…, gs://… or abfs://…, or install "
+            "the fsspec package of that store"
+        ) from error
     return pafs.PyFileSystem(pafs.FSSpecHandler(filesystem)), path
