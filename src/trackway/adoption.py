@@ -18,7 +18,7 @@ from typing import Any, Final
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 
-from trackway.capture.storage import mro_of, namespace_of
+from trackway.capture.storage import MISSING, class_attribute, mro_of, namespace_of
 from trackway.driving import (
     Opened,
     detach,
@@ -27,6 +27,7 @@ from trackway.driving import (
     follow_coroutine,
     follow_generator,
 )
+from trackway.fields import get, is_a
 
 Follow = Callable[[Any, Opened], Any]
 
@@ -98,8 +99,8 @@ _known: dict[type, Follow | None] = dict(_EXACT)
 
 
 def _follow_response(response: Any, live: Opened) -> Any:
-    body = getattr(response, "body_iterator", None)
-    if isinstance(body, AsyncIterable):
+    body = get(response, "body_iterator")
+    if class_attribute(type(body), "__aiter__") is not MISSING:
         response.body_iterator = _async_generator(_read(body), live)
     else:
         live.finish(response)
@@ -166,7 +167,7 @@ class FollowedIterator:
         return item
 
     def _ended(self, token: Token[Context], error: BaseException) -> None:
-        if isinstance(error, (StopIteration, StopAsyncIteration)):
+        if is_a(error, (StopIteration, StopAsyncIteration)):
             detach(token)
             self._live.exhausted()
         else:

@@ -17,6 +17,7 @@ from trackway.binding import Binder
 from trackway.capture import Captured, record_capture_error
 from trackway.capture.storage import type_name
 from trackway.driving import Opened
+from trackway.fields import is_a
 from trackway.plans import UNREAD, Args, Kwargs, changed
 from trackway.recording import Recorder, put, put_text
 from trackway.run import Run, new_identity
@@ -92,7 +93,7 @@ class AgentPlan(Plan):
         """Return the final text; other results as JSON."""
         attributes = changed(live)
         capture = live.recorder.capture
-        if isinstance(result, str):
+        if is_a(result, str):
             put_text(attributes, Trackway.OUTPUT, "output", capture, result)
             if live.outermost and live.run is not None:
                 live.run.lend(final=attributes)

@@ -3,8 +3,12 @@
 1. LangGraph: the interrupts under `__interrupt__` of a result; the token is the interrupt's id.
 2. OpenAI Agents: the `interruptions` of a run's result; the token is the call id.
 3. Pydantic AI: an output with deferred `approvals` and `calls`; the token is the call id.
-4. Each becomes one `trackway.wait` on the current step or run: what waits stands in its reason.
-5. Any other result waits for nothing.
+4. Microsoft Agent Framework: the `user_input_requests` of a response for functions; the token is
+   the request's id.
+5. Google ADK: an event, or a list of events, with calls of `adk_request_confirmation`; the token is
+   the id of that call, under which it is answered.
+6. Each becomes one `trackway.wait` on the current step or run: what waits stands in its reason.
+7. Any other result waits for nothing.
 """
 
 from __future__ import annotations
@@ -12,12 +16,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from trackway.capture import record_capture_error
 from trackway.events import wait
-from trackway.messages import get
 from trackway.propagation import carrier
+
+
+def get(holder: Any, name: str) -> Any:
+    """Return a dict's item or an attribute, properties too: the framework's own object is asked."""
+    return holder.get(name) if isinstance(holder, dict) else getattr(holder, name, None)
+
+
+_CONFIRMATION: Final = "adk_request_confirmation"
 
 
 class _Pending(NamedTuple):
@@ -48,6 +59,12 @@ def _pending(result: Any) -> Iterator[_Pending]:
         for interrupt in result.get("__interrupt__") or ():
             yield _Pending(_text(get(interrupt, "id")), _text(get(interrupt, "value")))
         return
+    for event in result if isinstance(result, list | tuple) else (result,):
+        yield from _confirmations(event)
+    for content in get(result, "user_input_requests") or ():
+        asked = get(content, "function_call")
+        if asked is not None:
+            yield _call(get(asked, "name"), get(asked, "arguments"), get(content, "id"))
     for item in get(result, "interruptions") or ():
         raw = get(item, "raw_item")
         yield _call(get(item, "tool_name"), get(raw, "arguments"), get(raw, "call_id"))
@@ -57,6 +74,14 @@ def _pending(result: Any) -> Iterator[_Pending]:
             if get(part, "tool_call_id") is None:  # an output of the user's own
                 continue
             yield _call(get(part, "tool_name"), get(part, "args"), get(part, "tool_call_id"))
+
+
+def _confirmations(event: Any) -> Iterator[_Pending]:
+    for part in get(get(event, "content"), "parts") or ():
+        call = get(part, "function_call")
+        if get(call, "name") == _CONFIRMATION:
+            asked = get(get(call, "args"), "originalFunctionCall")
+            yield _call(get(asked, "name"), get(asked, "args"), get(call, "id"))
 
 
 def _call(tool: Any, arguments: Any, call_id: Any) -> _Pending:

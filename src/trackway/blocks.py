@@ -25,10 +25,11 @@ from opentelemetry.trace import Link, SpanContext, SpanKind
 from trackway.capture import record_capture_error
 from trackway.decorators import checked_kind
 from trackway.driving import Opened, detach
+from trackway.fields import is_a
 from trackway.llm import LlmPlan
 from trackway.plans import Request, StepPlan, ToolPlan
 from trackway.propagation import resumed
-from trackway.recording import Recorder, active, note_missed, put, put_text, rfc3339
+from trackway.recording import Recorder, active, named, note_missed, put, put_text, rfc3339
 from trackway.retrieval import RetrieverPlan
 from trackway.run import REQUESTED, Run, new_identity
 from trackway.schema import SCHEMA_VERSION, GenAI, Trackway
@@ -149,7 +150,7 @@ class run(_Block):
         if self._deadline is not None:
             attributes[Trackway.DEADLINE] = self._deadline
         try:
-            if isinstance(self._input, str):
+            if is_a(self._input, str):
                 put_text(attributes, Trackway.INPUT, "input", recorder.capture, self._input)
             elif self._input is not None:
                 put(attributes, Trackway.INPUT, "input", recorder.capture.value(self._input))
@@ -172,7 +173,7 @@ def _cleaned(fields: Mapping[str, Any], recorder: Recorder) -> dict[str, Any]:
     cleaned: dict[str, Any] = {}
     for name, value in fields.items():
         try:
-            cleaned[name] = recorder.names.text(value) if isinstance(value, str) else value
+            cleaned[name] = named(value, recorder.names)
         except Exception as error:  # noqa: BLE001 - patterns and hooks of the user run in here
             record_capture_error(f"run: {name}", error)
     return cleaned
@@ -182,7 +183,7 @@ def _put_fingerprint(
     attributes: dict[str, Any], recorder: Recorder, fingerprint: Mapping[str, Any]
 ) -> None:
     for name, value in fingerprint.items():
-        if isinstance(value, str):
+        if is_a(value, str):
             attributes[f"{Trackway.FINGERPRINT}.{name}"] = recorder.names.text(value)
         elif value is not None:
             captured = recorder.names.value(value)

@@ -14,7 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from trackway.messages import Message, get, message, part, parts, text_part
+from trackway.capture.storage import library_of
+from trackway.fields import either, get, is_a, is_list, items_of, word
+from trackway.messages import Message, message, part, parts, text_part
 from trackway.schema import GenAI
 
 _FINISH: Final = {
@@ -41,15 +43,16 @@ class Completion:
 
 def completion(result: Any) -> Completion:
     """Read a model's answer."""
-    if isinstance(result, str):
+    if is_a(result, str):
         return Completion([{"role": "assistant", "parts": [text_part(result)]}])
-    if isinstance(get(result, "choices"), (list, tuple)):
+    if is_list(get(result, "choices")):
         return _chat(result)
-    if isinstance(get(result, "output"), (list, tuple)):
+    if is_list(get(result, "output")):
         return _response(result)
-    if isinstance(get(result, "content"), (list, tuple)) and get(result, "role"):
+    role = word(get(result, "role"))
+    if role and is_list(get(result, "content")):
         return _anthropic(result)
-    if get(result, "role") and get(result, "content", get(result, "tool_calls")) is not None:
+    if role and get(result, "content", get(result, "tool_calls")) is not None:
         return Completion([message(result)])
     return Completion([{"role": "assistant", "parts": [_whole(result)]}])
 
@@ -66,8 +69,8 @@ def broken_off(answer: Completion) -> Completion:
 
 def provider_of(result: Any) -> str | None:
     """Return the provider whose client made this object; None where its class does not tell."""
-    module = type(result).__module__.partition(".")[0]
-    return module if module in ("openai", "anthropic") else None
+    library = library_of(result)
+    return library if library in ("openai", "anthropic") else None
 
 
 def _whole(result: Any) -> dict[str, Any]:
@@ -77,14 +80,14 @@ def _whole(result: Any) -> dict[str, Any]:
 def _chat(result: Any) -> Completion:
     answers: list[Message] = []
     reasons: list[str] = []
-    for choice in get(result, "choices")[:_MOST_ANSWERS]:
+    for choice in items_of(get(result, "choices"), _MOST_ANSWERS):
         reason = _finish(get(choice, "finish_reason"))
         said = get(choice, "message")
         if said is None:
             answer = {"role": "assistant", "parts": parts(get(choice, "text"))}
         else:
             answer = message(said)
-            answer["role"] = answer.get("role") or "assistant"
+            answer["role"] = either(answer, "role") or "assistant"
         answers.append({**answer, "finish_reason": reason})
         if reason is not None:
             reasons.append(reason)
@@ -93,13 +96,14 @@ def _chat(result: Any) -> Completion:
 
 def _response(result: Any) -> Completion:
     found: list[dict[str, Any]] = []
-    for item in get(result, "output")[:_MOST_ANSWERS]:
-        if get(item, "type") == "message":
+    for item in items_of(get(result, "output"), _MOST_ANSWERS):
+        if word(get(item, "type")) == "message":
             found.extend(parts(get(item, "content")))
         else:
             found.append(part(item))
-    status = get(get(result, "incomplete_details"), "reason") or get(result, "status")
-    reason = "tool_call" if any(get(p, "type") == "tool_call" for p in found) else _finish(status)
+    status = either(get(result, "incomplete_details"), "reason") or get(result, "status")
+    asks = any(word(get(piece, "type")) == "tool_call" for piece in found)
+    reason = "tool_call" if asks else _finish(status)
     answer = {"role": "assistant", "parts": found, "finish_reason": reason}
     return Completion([answer], _described(result, [reason] if reason else []))
 
@@ -115,15 +119,16 @@ def _anthropic(result: Any) -> Completion:
 
 
 def _finish(reason: Any) -> str | None:
-    return None if reason is None else _FINISH.get(str(reason), str(reason))
+    told = word(reason)
+    return None if told is None else _FINISH.get(told, told)
 
 
 def _described(result: Any, reasons: list[str]) -> dict[str, Any]:
     attributes: dict[str, Any] = {
-        GenAI.RESPONSE_MODEL: _text(get(result, "model")),
-        GenAI.RESPONSE_ID: _text(get(result, "id")),
+        GenAI.RESPONSE_MODEL: word(get(result, "model")),
+        GenAI.RESPONSE_ID: word(get(result, "id")),
         GenAI.RESPONSE_FINISH_REASONS: reasons or None,
-        GenAI.SYSTEM_FINGERPRINT: _text(get(result, "system_fingerprint")),
+        GenAI.SYSTEM_FINGERPRINT: word(get(result, "system_fingerprint")),
         **usage(get(result, "usage")),
     }
     return {key: value for key, value in attributes.items() if value is not None}
@@ -138,8 +143,8 @@ def usage(reported: Any) -> dict[str, Any]:
     read = _count(get(reported, "input_tokens"))
     if read is not None:
         read += (cached or 0) + (written or 0)
-    incoming = get(reported, "prompt_tokens_details") or get(reported, "input_tokens_details")
-    outgoing = get(reported, "completion_tokens_details") or get(reported, "output_tokens_details")
+    incoming = either(reported, "prompt_tokens_details", "input_tokens_details")
+    outgoing = either(reported, "completion_tokens_details", "output_tokens_details")
     return {
         GenAI.INPUT_TOKENS: _first(_count(get(reported, "prompt_tokens")), read),
         GenAI.OUTPUT_TOKENS: _first(
@@ -157,7 +162,3 @@ def _first(*counts: int | None) -> int | None:
 
 def _count(value: Any) -> int | None:
     return value if type(value) is int else None
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None

@@ -9,11 +9,14 @@ pieces are kept as a list. An answer cut short keeps what came. Texts are kept u
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from trackway.completions import provider_of
-from trackway.messages import get
+from trackway.fields import get, is_a, items_of, text_of, word
 from trackway.streams import MAX_CHARACTERS, Collector
+
+_MOST: Final = 1_000
+"""Choices, or tool calls, of one piece that are read."""
 
 
 class CompletionCollector(Collector):
@@ -31,20 +34,20 @@ class CompletionCollector(Collector):
 
     def add(self, item: Any) -> None:
         """Merge one piece."""
-        if isinstance(item, str):
+        if is_a(item, str):
             super().add(item)
             return
         self.provider = self.provider or provider_of(item)
-        kind = get(item, "type", None)
-        if get(item, "choices", None) is not None:
+        kind = word(get(item, "type"))
+        if get(item, "choices") is not None:
             self.count += 1
             self._chat = self._chat or _ChatAnswer()
             self._chat.add(item)
-        elif isinstance(kind, str) and kind.startswith("response."):
+        elif kind is not None and kind.startswith("response."):
             self.count += 1
             self._response = self._response or _ResponsesAnswer()
             self._response.add(kind, item)
-        elif isinstance(kind, str) and kind in _ANTHROPIC_EVENTS:
+        elif kind is not None and kind in _ANTHROPIC_EVENTS:
             self.count += 1
             self._events = self._events or _AnthropicAnswer()
             self._events.add(kind, item)
@@ -62,6 +65,11 @@ class CompletionCollector(Collector):
         return super().result()
 
 
+def _position(piece: Any, default: int = 0) -> int:
+    position = get(piece, "index")
+    return position if type(position) is int else default
+
+
 class _Text:
     """A text that grows up to the bound."""
 
@@ -72,9 +80,10 @@ class _Text:
         self._length = 0
 
     def add(self, piece: Any) -> None:
-        if isinstance(piece, str) and self._length < MAX_CHARACTERS:
-            self._pieces.append(piece)
-            self._length += len(piece)
+        text = text_of(piece)
+        if text is not None and self._length < MAX_CHARACTERS:
+            self._pieces.append(text)
+            self._length += len(text)
 
     def __str__(self) -> str:
         return "".join(self._pieces)
@@ -92,18 +101,17 @@ class _ChatChoice:
 
     def add(self, choice: Any) -> None:
         delta = get(choice, "delta")
-        self.role = get(delta, "role") or self.role
+        self.role = word(get(delta, "role")) or self.role
         self.content.add(get(delta, "content"))
-        for piece in get(delta, "tool_calls") or ():
-            position = get(piece, "index")
+        for piece in items_of(get(delta, "tool_calls"), _MOST):
             call = self.calls.setdefault(
-                len(self.calls) if position is None else position,
+                _position(piece, len(self.calls)),
                 {"id": None, "name": _Text(), "arguments": _Text()},
             )
-            call["id"] = get(piece, "id") or call["id"]
+            call["id"] = word(get(piece, "id")) or call["id"]
             call["name"].add(get(get(piece, "function"), "name"))
             call["arguments"].add(get(get(piece, "function"), "arguments"))
-        self.finish_reason = get(choice, "finish_reason") or self.finish_reason
+        self.finish_reason = word(get(choice, "finish_reason")) or self.finish_reason
 
     def result(self) -> dict[str, Any]:
         calls = [
@@ -128,11 +136,11 @@ class _ChatAnswer:
 
     def add(self, chunk: Any) -> None:
         for name in ("id", "model", "system_fingerprint", "usage"):
-            value = get(chunk, name, None)
+            value = get(chunk, name)
             if value is not None:
                 self.head[name] = value
-        for choice in get(chunk, "choices") or ():
-            self.choices.setdefault(get(choice, "index", 0) or 0, _ChatChoice()).add(choice)
+        for choice in items_of(get(chunk, "choices"), _MOST):
+            self.choices.setdefault(_position(choice), _ChatChoice()).add(choice)
 
     def result(self) -> dict[str, Any]:
         choices = [choice.result() for _, choice in sorted(self.choices.items())]
@@ -192,10 +200,10 @@ class _ResponsesAnswer:
         if spoken:
             field = "refusal" if spoken == "refusal" else "text"
             return {"type": "message", "content": [{"type": spoken, field: text}]}
-        if get(item, "type") == "function_call":
+        if word(get(item, "type")) == "function_call":
             asked = {name: get(item, name) for name in ("type", "call_id", "name")}
             return {**asked, "arguments": text}
-        return {"type": get(item, "type") or "reasoning", "text": text}
+        return {"type": word(get(item, "type")) or "reasoning", "text": text}
 
 
 _ANTHROPIC_EVENTS = frozenset(
@@ -226,9 +234,7 @@ class _AnthropicAnswer:
     def add(self, kind: str, event: Any) -> None:
         if kind == "message_start":
             started = get(event, "message")
-            self.head.update(
-                {name: get(started, name) for name in ("id", "model", "role") if started}
-            )
+            self.head.update({name: get(started, name) for name in ("id", "model", "role")})
             self._count(get(started, "usage"))
         elif kind == "message_delta":
             reason = get(get(event, "delta"), "stop_reason")
@@ -236,19 +242,19 @@ class _AnthropicAnswer:
                 self.head["stop_reason"] = reason
             self._count(get(event, "usage"))
         elif kind == "content_block_start":
-            self.blocks[get(event, "index", 0)] = (get(event, "content_block"), _Text())
+            self.blocks[_position(event)] = (get(event, "content_block"), _Text())
         elif kind == "content_block_delta":
             delta = get(event, "delta")
-            _, text = self.blocks.setdefault(get(event, "index", 0), ({"type": "text"}, _Text()))
+            _, text = self.blocks.setdefault(_position(event), ({"type": "text"}, _Text()))
             for name in ("text", "thinking", "partial_json"):
-                text.add(get(delta, name, None))
+                text.add(get(delta, name))
 
     def _count(self, usage: Any) -> None:
         if usage is None:
             return
         for name in _USAGE:
-            value = get(usage, name, None)
-            if isinstance(value, int):
+            value = get(usage, name)
+            if type(value) is int:
                 self.usage[name] = value
 
     def result(self) -> dict[str, Any]:
@@ -257,7 +263,7 @@ class _AnthropicAnswer:
 
 
 def _block(block: Any, text: str) -> dict[str, Any]:
-    kind = get(block, "type")
+    kind = word(get(block, "type"))
     if kind == "tool_use":
         # `tool_call` parses the text; a block that came whole has its input already.
         asked = text or get(block, "input")

@@ -130,7 +130,7 @@ def called(
 def _is_cancellation(error: BaseException) -> bool:
     # Without importing asyncio for programs that never do: no task, no cancellation.
     asyncio = sys.modules.get("asyncio")
-    return asyncio is not None and isinstance(error, asyncio.CancelledError)
+    return asyncio is not None and issubclass(type(error), asyncio.CancelledError)
 
 
 def _end(live: Opened, error: BaseException, closing: bool) -> None:

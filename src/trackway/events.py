@@ -14,7 +14,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from trackway.capture import Capture, record_capture_error
-from trackway.recording import active, put, put_text, rfc3339
+from trackway.fields import is_a
+from trackway.recording import active, named, put, put_text
 from trackway.run import current_place, current_run
 from trackway.schema import Trackway
 from trackway.spans import NOTHING
@@ -31,7 +32,7 @@ def _record(event: str, names: Mapping[str, Any], content: Mapping[str, Any] = N
         return
     try:
         attributes: dict[str, Any] = {
-            field: _name(value, recorder.names)
+            field: named(value, recorder.names)
             for field, value in names.items()
             if value is not None
         }
@@ -45,16 +46,8 @@ def _record(event: str, names: Mapping[str, Any], content: Mapping[str, Any] = N
         record_capture_error(event, error)
 
 
-def _name(value: Any, capture: Capture) -> Any:
-    if isinstance(value, (bool, int, float)):
-        return value
-    if isinstance(value, datetime):
-        return rfc3339(value)
-    return capture.text(value) if isinstance(value, str) else capture.value(value).text
-
-
 def _put_content(attributes: dict[str, Any], field: str, value: Any, capture: Capture) -> None:
-    if isinstance(value, str):
+    if is_a(value, str):
         put_text(attributes, field, field, capture, value)
     elif value is not None:
         put(attributes, field, field, capture.value(value))

@@ -19,7 +19,8 @@ from trackway.binding import Binder
 from trackway.capture import Captured
 from trackway.completions import Completion, broken_off, completion, provider_of
 from trackway.deltas import CompletionCollector
-from trackway.messages import each, get, messages, parts, tool_definition
+from trackway.fields import either, get, is_a, is_list, items_of, length_of, number, word
+from trackway.messages import each, messages, parts, tool_definition
 from trackway.plans import Request, StepPlan, changed
 from trackway.recording import Recorder, put
 from trackway.schema import GenAI, Trackway
@@ -60,12 +61,12 @@ class LlmPlan(StepPlan):
         self, recorder: Recorder, arguments: dict[str, Any], attributes: dict[str, Any]
     ) -> Request:
         """Read the request."""
-        model = arguments.get("model")
-        if isinstance(model, str):
+        model = word(arguments.get("model"))
+        if model is not None:
             attributes[GenAI.REQUEST_MODEL] = model
         for name, (key, kind) in _PARAMETERS.items():
-            value = arguments.get(name)
-            if isinstance(value, kind) and not isinstance(value, bool):
+            value = number(arguments.get(name), kind)
+            if value is not None:
                 attributes[key] = value
         if arguments.get("stream") is True:
             attributes[GenAI.REQUEST_STREAM] = True
@@ -105,7 +106,7 @@ def _conversation(arguments: Mapping[str, Any]) -> Any:
     for name in _CONVERSATION:
         if arguments.get(name) is not None:
             return messages(arguments[name])
-    texts = [value for value in arguments.values() if isinstance(value, str)]
+    texts = [value for value in arguments.values() if is_a(value, str)]
     if len(texts) == len(arguments) == 1:
         return messages(texts[0])
     return [{"role": "user", "parts": [{"type": "json", "content": dict(arguments)}]}]
@@ -115,22 +116,23 @@ def _put_instructions(
     attributes: dict[str, Any], recorder: Recorder, arguments: Mapping[str, Any]
 ) -> None:
     for name in _INSTRUCTIONS:
-        if arguments.get(name):
-            captured = recorder.capture.value(parts(arguments[name]))
+        told = either(arguments, name)
+        if told is not None:
+            captured = recorder.capture.value(parts(told))
             put(attributes, GenAI.SYSTEM_INSTRUCTIONS, "system_instructions", captured)
             attributes[Trackway.PROMPT_DIGEST] = _digest(captured)
             return
-    asked = arguments.get("messages")
-    if isinstance(asked, (list, tuple)) and asked and get(asked[0], "role") in _SYSTEM_ROLES:
-        captured = recorder.capture.value(parts(get(asked[0], "content")))
-        attributes[Trackway.PROMPT_DIGEST] = _digest(captured)
+    for first in items_of(arguments.get("messages"), 1):
+        if word(get(first, "role")) in _SYSTEM_ROLES:
+            captured = recorder.capture.value(parts(get(first, "content")))
+            attributes[Trackway.PROMPT_DIGEST] = _digest(captured)
 
 
 def _put_tools(
     attributes: dict[str, Any], recorder: Recorder, arguments: Mapping[str, Any]
 ) -> None:
-    tools = arguments.get("tools")
-    if isinstance(tools, (list, tuple)) and tools:
+    tools: Any = arguments.get("tools")
+    if is_list(tools) and length_of(tools):
         captured = recorder.capture.value(each(tool_definition, tools))
         put(attributes, GenAI.TOOL_DEFINITIONS, "tool_definitions", captured)
         attributes[Trackway.TOOLS_DIGEST] = _digest(captured)

@@ -1,6 +1,6 @@
 """From the messages of OpenAI and Anthropic to the message JSON of the GenAI conventions.
 
-1. Read by shape, from dicts and objects alike, without importing a client.
+1. Read by shape, from dicts and objects alike (`fields`), without importing a client.
 2. A message has a role and parts; a tool request is a `tool_call` part with its id and parsed
    arguments (the text itself where it is no JSON), a tool's answer a `tool_call_response` part.
 3. Pictures, sound and files in a message become their kind, media type, size and hash (beyond the
@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from trackway.capture.parts import Digest, Json, Missing
+from trackway.fields import either, get, is_a, is_list, items_of, length_of, text_of, word
 
 _SHORT: Final = 512
 """Characters of a request's arguments that are read at once; longer ones within the budget."""
@@ -27,65 +28,58 @@ Part = dict[str, Any]
 Message = dict[str, Any]
 
 
-def get(holder: Any, name: str, default: Any = None) -> Any:
-    """Return a dict's item or an object's attribute."""
-    if isinstance(holder, dict):
-        return holder.get(name, default)
-    return getattr(holder, name, default)
-
-
 def each(convert: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
     """Return each item converted; of very many the first ones, and how many were left out."""
-    converted = [convert(item) for item in items[:_MOST_ITEMS]]
-    left_out = len(items) - len(converted)
+    converted = [convert(item) for item in items_of(items, _MOST_ITEMS)]
+    left_out = length_of(items) - len(converted)
     return [*converted, Missing(left_out)] if left_out > 0 else converted
 
 
 def messages(value: Any) -> list[Message]:
     """Return the conversation: a text is one user message, a list is read item by item."""
-    if isinstance(value, str):
+    if is_a(value, str):
         return [{"role": "user", "parts": [text_part(value)]}]
-    if isinstance(value, (list, tuple)):
+    if is_list(value):
         return each(message, value)
     return [message(value)]
 
 
 def message(item: Any) -> Message:
     """Return one message; an item of OpenAI's Responses API counts as one."""
-    if isinstance(item, str):
+    if is_a(item, str):
         return {"role": "user", "parts": [text_part(item)]}
     if get(item, "parts") is not None:
         return {"role": get(item, "role"), "parts": get(item, "parts")}
     role = get(item, "role")
     if role is None:
         return _response_item(item)
-    if role in ("tool", "function"):
+    if word(role) in ("tool", "function"):
         answer = tool_answer(get(item, "tool_call_id"), get(item, "content"))
         return {"role": "tool", "parts": [answer]}
     found = [*parts(get(item, "content")), *_tool_calls(item)]
     named = get(item, "name")
-    return {"role": role, "parts": found, **({"name": named} if isinstance(named, str) else {})}
+    return {"role": role, "parts": found, **({"name": named} if is_a(named, str) else {})}
 
 
 def parts(content: Any) -> list[Part]:
     """Return the parts of a message's content: nothing, a text, or a list of blocks."""
     if content is None:
         return []
-    if isinstance(content, str):
+    if is_a(content, str):
         return [text_part(content)]
-    if isinstance(content, (list, tuple)):
+    if is_list(content):
         return each(part, content)
     return [part(content)]
 
 
 def part(block: Any) -> Part:
     """Return one block of content as a part."""
-    if isinstance(block, str):
+    if is_a(block, str):
         return text_part(block)
-    convert = _PARTS.get(get(block, "type", ""))
+    convert = _PARTS.get(word(get(block, "type")) or "")
     if convert is not None:
         return convert(block)
-    return block if isinstance(block, dict) else {"type": "object", "content": block}
+    return block if is_a(block, dict) else {"type": "object", "content": block}
 
 
 def text_part(text: Any) -> Part:
@@ -95,11 +89,12 @@ def text_part(text: Any) -> Part:
 
 def tool_call(call_id: Any, name: Any, arguments: Any) -> Part:
     """Return a tool request, with its arguments parsed where they are JSON."""
-    if isinstance(arguments, str) and len(arguments) > _SHORT:
-        arguments = Json(arguments)
-    elif isinstance(arguments, str):
+    text = text_of(arguments)
+    if text is not None and len(text) > _SHORT:
+        arguments = Json(text)
+    elif text is not None:
         with contextlib.suppress(ValueError):
-            arguments = json.loads(arguments)
+            arguments = json.loads(text)
     return {"type": "tool_call", "id": call_id, "name": name, "arguments": arguments}
 
 
@@ -109,8 +104,8 @@ def tool_answer(call_id: Any, content: Any) -> Part:
 
 
 def _tool_calls(item: Any) -> Iterable[Part]:
-    for call in get(item, "tool_calls") or ():
-        function = get(call, "function") or get(call, "custom")
+    for call in items_of(get(item, "tool_calls"), _MOST_ITEMS):
+        function = either(call, "function", "custom")
         arguments = get(function, "arguments", get(function, "input"))
         yield tool_call(get(call, "id"), get(function, "name"), arguments)
     function = get(item, "function_call")
@@ -119,50 +114,52 @@ def _tool_calls(item: Any) -> Iterable[Part]:
 
 
 def _response_item(item: Any) -> Message:
-    kind = get(item, "type")
-    if kind == "function_call_output":
+    if word(get(item, "type")) == "function_call_output":
         return {"role": "tool", "parts": [tool_answer(get(item, "call_id"), get(item, "output"))]}
     return {"role": "assistant", "parts": [part(item)]}
 
 
 def _reasoning(block: Any) -> Part:
-    written = get(block, "thinking") or get(block, "text")
+    written = either(block, "thinking", "text")
     if written is None:
-        written = "\n".join(str(get(piece, "text", "")) for piece in get(block, "summary") or ())
+        summary = items_of(get(block, "summary"), _MOST_ITEMS)
+        written = "\n".join(text_of(get(piece, "text")) or "" for piece in summary)
     return {"type": "reasoning", "content": written}
 
 
 def _image_url(block: Any) -> Part:
     image = get(block, "image_url")
-    address = image if isinstance(image, str) else get(image, "url")
+    address = image if is_a(image, str) else get(image, "url")
     return _media("image", address)
 
 
 def _anthropic_media(block: Any) -> Part:
     source = get(block, "source")
     modality = get(block, "type")
-    if get(source, "type") == "base64":
+    kind = word(get(source, "type"))
+    if kind == "base64":
         return _blob(modality, get(source, "media_type"), get(source, "data"))
-    if get(source, "type") == "url":
+    if kind == "url":
         return _media(modality, get(source, "url"))
     return {"type": "file", "modality": modality, "file_id": get(source, "file_id")}
 
 
 def _audio(block: Any) -> Part:
     audio = get(block, "input_audio")
-    return _blob("audio", f"audio/{get(audio, 'format')}", get(audio, "data"))
+    return _blob("audio", f"audio/{word(get(audio, 'format'))}", get(audio, "data"))
 
 
 def _media(modality: Any, address: Any) -> Part:
-    if isinstance(address, str) and address.startswith("data:"):
-        comma = address.find(",")
-        head = address[: max(0, min(comma, _END))]
-        return _blob(modality, head[5:].split(";")[0], address, comma + 1)
+    text = text_of(address)
+    if text is not None and text.startswith("data:"):
+        comma = text.find(",")
+        head = text[: max(0, min(comma, _END))]
+        return _blob(modality, head[5:].split(";")[0], text, comma + 1)
     return {"type": "uri", "modality": modality, "uri": address}
 
 
 def _blob(modality: Any, media_type: Any, data: Any, start: int = 0) -> Part:
-    text = data if isinstance(data, str) else ""
+    text = text_of(data) or ""
     return {
         "type": "blob",
         "modality": modality,

@@ -21,8 +21,10 @@ from opentelemetry.trace import SpanKind, get_current_span
 
 from trackway.binding import Binder
 from trackway.capture import Captured, entity_refs, record_capture_error
+from trackway.capture.refs import id_text
 from trackway.capture.storage import type_name
 from trackway.declaration import Declaration
+from trackway.fields import text_of
 from trackway.foreign import attributes_of, is_own, is_same_call, operation_of, tool_of
 from trackway.ids import made_up_operation_id
 from trackway.named_fields import note_missing
@@ -249,7 +251,7 @@ class ToolPlan(StepPlan):
         refs = self._refs(arguments, "entity", self.entity, recorder)
         if refs:
             attributes[Trackway.ENTITY_REFS] = refs
-        return Request(captured, self._operation_id(arguments), refs)
+        return Request(captured, self._operation_id(arguments, attributes), refs)
 
     def _refs(
         self, value: object, option: str, paths: Sequence[str], recorder: Recorder
@@ -272,7 +274,15 @@ class ToolPlan(StepPlan):
             attributes.setdefault(Trackway.TOOL_ALIAS, shown)
         return seen
 
-    def _operation_id(self, arguments: dict[str, Any]) -> str | None:
+    def _operation_id(self, arguments: dict[str, Any], attributes: dict[str, Any]) -> str | None:
+        try:
+            return self._key_of(arguments)
+        except Exception as error:  # noqa: BLE001 - a user's function
+            record_capture_error(f"{self.name}: operation_id", error)
+            attributes[Trackway.CAPTURE_ERROR] = f"operation_id: {type_name(type(error))}"
+            return None
+
+    def _key_of(self, arguments: dict[str, Any]) -> str | None:
         declared = self.operation_id
         if declared is None:
             return None
@@ -282,7 +292,7 @@ class ToolPlan(StepPlan):
             value = arguments.get(declared)
             if value is None and declared not in arguments:
                 note_missing(self.name, "operation_id", declared, arguments)
-        return None if value is None else str(value)
+        return None if value is None else text_of(value) or id_text(value)
 
     def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
         """Return the result, the entities that it establishes, and whether it succeeded."""

@@ -20,8 +20,10 @@ from opentelemetry.context import Context
 from opentelemetry.trace import ProxyTracerProvider, Tracer
 
 from trackway.capture import Capture, Captured
+from trackway.capture.convert import parts_of
 from trackway.declaration import Declaration
 from trackway.environment import is_disabled
+from trackway.fields import is_a
 from trackway.schema import SCOPE_NAME, Trackway
 
 VERSION: Final = "0.1.0"
@@ -69,6 +71,16 @@ def put_text(attributes: dict[str, Any], key: str, name: str, capture: Capture, 
     if captured.text is not None:
         captured = captured._replace(text=json.loads(captured.text))
     put(attributes, key, name, captured)
+
+
+def named(value: Any, capture: Capture) -> str | bool | int | float | None:
+    """Return a name, an id, a number or a flag as it stands on a span; anything else as JSON."""
+    if is_a(value, datetime):
+        return rfc3339(value)
+    if is_a(value, str):
+        return capture.text(value)
+    parts = parts_of(value)
+    return parts if isinstance(parts, (bool, int, float)) else capture.value(value).text
 
 
 def rfc3339(moment: datetime) -> str:

@@ -25,8 +25,8 @@ from typing import Any, Final, TypeVar, cast
 
 from trackway.decorators import checked_kind, function_name, tool
 from trackway.driving import Opened
+from trackway.fields import get
 from trackway.lifecycle import is_recorded, wrap
-from trackway.messages import get
 from trackway.plans import ToolPlan
 from trackway.run import current_place
 from trackway.schema import StepKind, Trackway
@@ -231,14 +231,14 @@ def _mcp_answer(result: Any) -> Any:
     structured = _mcp_field(result, "structured_content", "structuredContent")
     if structured is not None:
         return structured
-    content = getattr(result, "content", result)
-    if isinstance(content, list) and len(content) == 1:
-        return _decoded(getattr(content[0], "text", content))
+    content = get(result, "content", result)
+    if type(content) is list and len(content) == 1:
+        return _decoded(get(content[0], "text", content))
     return content
 
 
 def _decoded(text: Any) -> Any:
-    if isinstance(text, str) and text[:1] in ("{", "["):
+    if type(text) is str and text[:1] in ("{", "["):
         try:
             return json.loads(text)
         except ValueError:
@@ -248,4 +248,4 @@ def _decoded(text: Any) -> Any:
 
 def _mcp_field(result: Any, *spellings: str) -> Any:
     """A field of a result; the protocol's camel case became snake case in the SDK's version 2."""
-    return next((getattr(result, name) for name in spellings if hasattr(result, name)), None)
+    return next((found for name in spellings if (found := get(result, name)) is not None), None)

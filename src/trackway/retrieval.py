@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from trackway.binding import Binder
 from trackway.capture import Capture
-from trackway.messages import get
+from trackway.fields import either, get, is_a, is_list, items_of, length_of, text_of
 from trackway.plans import Request, StepPlan
 from trackway.recording import Recorder, put
 from trackway.schema import GenAI, Trackway
@@ -26,7 +26,8 @@ _MAX_DOCUMENTS: Final = 256
 _WHOLE: Final = 32_768
 _END: Final = 4_096
 _HASHED: Final = 1 << 19
-_IDS: Final = ("id", "doc_id", "document_id", "node_id")
+_IDS: Final = ("id", "doc_id", "document_id", "node_id", "id_")
+_NUMBERS: Final = (int, float)
 _SCORES: Final = ("score", "similarity", "distance", "relevance_score")
 _CONTENTS: Final = ("content", "page_content", "text", "body")
 
@@ -53,11 +54,11 @@ class RetrieverPlan(StepPlan):
     def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
         """Return the result, and its documents with their ranks."""
         attributes = super().result_attributes(live, result)
-        if isinstance(result, (list, tuple)):
+        if is_list(result):
             budget = _Budget(live.recorder.capture)
             documents = [
                 _document(rank, item, budget)
-                for rank, item in enumerate(result[:_MAX_DOCUMENTS], start=1)
+                for rank, item in enumerate(items_of(result, _MAX_DOCUMENTS), start=1)
             ]
             listed = live.recorder.names.value(documents)
             put(attributes, GenAI.RETRIEVAL_DOCUMENTS, "documents", listed)
@@ -66,9 +67,10 @@ class RetrieverPlan(StepPlan):
 
 def _query(arguments: Mapping[str, Any]) -> str | None:
     for name in ("query", "question"):
-        if isinstance(arguments.get(name), str):
-            return str(arguments[name])
-    return next((value for value in arguments.values() if isinstance(value, str)), None)
+        named = text_of(arguments.get(name))
+        if named is not None:
+            return named
+    return next((text_of(value) for value in arguments.values() if is_a(value, str)), None)
 
 
 class _Budget:
@@ -82,11 +84,12 @@ class _Budget:
         """Return the hash of a document's content, redacted; None where there is none to give."""
         if content is None or self._left <= 0:
             return None
-        partial = isinstance(content, str) and len(content) > _WHOLE
-        if partial:
-            content = [len(content), content[:_END], content[-_END:]]
+        text = text_of(content)
+        partial = text is not None and len(text) > _WHOLE
+        if text is not None and partial:
+            content, text = [len(text), text[:_END], text[-_END:]], None
         captured = self._capture.value(content)
-        self._left -= len(content) if isinstance(content, str) else 2 * _END
+        self._left -= 2 * _END if text is None else len(text)
         if captured.digest is not None or captured.text is None:
             return captured.digest
         digest = hashlib.sha256(captured.text.encode("utf-8")).hexdigest()
@@ -95,20 +98,19 @@ class _Budget:
 
 def _document(rank: int, item: Any, budget: _Budget) -> dict[str, Any]:
     score = None
-    if isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], (int, float)):
-        item, score = item
-    metadata = get(item, "metadata", None)
+    if is_a(item, tuple) and length_of(item) == 2 and is_a(tuple.__getitem__(item, 1), _NUMBERS):
+        item, score = tuple.__iter__(item)
+    scored, item = item, either(item, "node") or item  # LlamaIndex: a node beside its score
+    metadata = get(item, "metadata")
     own_id = _first(item, _IDS)
     fields = {
         "rank": rank,
         "id": _first(metadata, _IDS) if own_id is None else own_id,
-        "score": _first(item, _SCORES) if score is None else score,
-        "sha256": budget.hash_of(item if isinstance(item, str) else _first(item, _CONTENTS)),
+        "score": _first(scored, _SCORES) if score is None else score,
+        "sha256": budget.hash_of(item if is_a(item, str) else _first(item, _CONTENTS)),
     }
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def _first(holder: Any, names: tuple[str, ...]) -> Any:
-    if holder is None or isinstance(holder, str):
-        return None
-    return next((found for name in names if (found := get(holder, name, None)) is not None), None)
+    return next((found for name in names if (found := get(holder, name)) is not None), None)

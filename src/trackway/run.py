@@ -24,7 +24,7 @@ from opentelemetry.trace import INVALID_SPAN, Span, get_current_span
 
 from trackway import ids
 from trackway.capture import record_capture_error
-from trackway.recording import active, put, put_text
+from trackway.recording import active, named, put, put_text
 from trackway.schema import GenAI, Trackway
 
 PLACE: Final = "trackway.place"
@@ -32,7 +32,6 @@ REQUESTED: Final = "trackway.requested"
 """Context key of the call id under which the model requested the tool call to come."""
 FOREIGN_PLACE: Final = "_trackway_place"
 """Attribute of a living foreign span: the place in which it started."""
-_NAMES: Final = (Trackway.OUTCOME_LABEL, Trackway.OUTCOME_FAILURE_MODE, Trackway.FINAL_ACTION)
 _MAX_OPEN_FAILURES: Final = 1024
 
 
@@ -186,24 +185,24 @@ class Run:
 
         `success=None` means unknown. `censored` marks a run cut off by a cost or time cap.
         """
-        attributes: dict[str, Any] = {
+        names = {
             Trackway.OUTCOME_SUCCESS: success,
             Trackway.OUTCOME_LABEL: label,
             Trackway.OUTCOME_FAILURE_MODE: failure_mode,
             Trackway.OUTCOME_CENSORED: censored,
         }
-        self._record("outcome", attributes, Trackway.OUTCOME_STATE, state)
+        self._record("outcome", names, Trackway.OUTCOME_STATE, state)
 
     def final(
         self, text: str | None = None, action: str | None = None, arguments: Any = None
     ) -> None:
         """Record the final text and the terminal action: two different claims."""
         self._final_given = self._final_given or text is not None
-        attributes: dict[str, Any] = {Trackway.FINAL_ACTION: action}
-        self._record("final", attributes, Trackway.FINAL_ARGUMENTS, arguments, text)
+        names = {Trackway.FINAL_ACTION: action}
+        self._record("final", names, Trackway.FINAL_ARGUMENTS, arguments, text)
 
     def _record(
-        self, what: str, attributes: dict[str, Any], key: str, value: Any, text: str | None = None
+        self, what: str, names: Mapping[str, Any], key: str, value: Any, text: str | None = None
     ) -> None:
         recorder = active()
         if recorder is None or not self.recording:
@@ -212,15 +211,15 @@ class Run:
             problem = RuntimeError(f"{what}() came after the end of run {self.id}; call it inside")
             record_capture_error(what, problem)
             return
+        attributes: dict[str, Any] = {}
         try:
             if text is not None:
                 put_text(attributes, Trackway.OUTPUT, "output", recorder.capture, text)
             if value is not None:
                 put(attributes, key, key.removeprefix("trackway."), recorder.capture.value(value))
-            for name in _NAMES:
-                if isinstance(attributes.get(name), str):
-                    attributes[name] = recorder.names.text(attributes[name])
-            self.span.set_attributes({k: v for k, v in attributes.items() if v is not None})
+            said = {name: named(given, recorder.names) for name, given in names.items()}
+            attributes.update({k: v for k, v in said.items() if v is not None})
+            self.span.set_attributes(attributes)
         except Exception as error:  # noqa: BLE001 - user objects run in here
             record_capture_error(what, error)
 

@@ -25,7 +25,7 @@ from trackway.capture.convert import parts_of
 from trackway.capture.encode import tree_of
 from trackway.capture.errors import record_capture_error
 from trackway.capture.limits import Limits
-from trackway.capture.parts import Elements, Inner, Members
+from trackway.capture.parts import Elements, Inner, Members, Opaque
 from trackway.capture.redact import DEFAULT_REDACTOR, Redactor
 from trackway.capture.text import encodable, json_text
 
@@ -113,6 +113,17 @@ def identifiers(value: object, paths: frozenset[str], redactor: Redactor | None)
             steps = (False, (path,))
         found.update(_ids(value, steps, redactor))
     return frozenset(found)
+
+
+def id_text(value: object) -> str:
+    """Return the text of an id: of a number, UUID, enum, date …, the canonical JSON of containers.
+
+    Raises TypeError for an object of which nothing is known but its class: all would have one id.
+    """
+    if isinstance(_parts(value), Opaque):
+        raise TypeError("expected an id: a text, a number, a UUID or what holds such; found none")
+    plain = tree_of(value, _ID_LIMITS, None, frozenset()).root
+    return plain if isinstance(plain, str) else json_text(plain)
 
 
 def missing_step(value: object, path: str) -> tuple[str, list[str]] | None:

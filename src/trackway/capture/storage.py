@@ -7,15 +7,19 @@ take the slots of `type` and `object` instead.
 from __future__ import annotations
 
 import types
+from collections import namedtuple
 from collections.abc import Callable
 from typing import Any, Final
 
+_tuplegetter: Final[type] = type(namedtuple("_Pair", "field").__dict__["field"])
 mro_of: Final[Callable[[type], tuple[type, ...]]] = type.__dict__["__mro__"].__get__
 """Return the bases of a type, itself first."""
 namespace_of: Final[Callable[[type], Any]] = type.__dict__["__dict__"].__get__
 """Return what a type itself defines."""
 _name_of: Final[Callable[[type], str]] = type.__dict__["__qualname__"].__get__
 _module_of: Final[Callable[[type], Any]] = type.__dict__["__module__"].__get__
+_STORED_IN_SLOTS: Final = (types.MemberDescriptorType, _tuplegetter)
+"""Built-in descriptors that read what the interpreter keeps of an instance."""
 MISSING: Final = object()
 """Stands for an attribute that is not stored."""
 
@@ -27,10 +31,15 @@ def type_name(kind: type) -> str:
     return f"{module}.{name}" if type(module) is str and module != "builtins" else name
 
 
+def library_of(value: Any) -> str:
+    """Return the top-level module that defines the type of a value."""
+    module = _module_of(type(value))
+    return module.partition(".")[0] if type(module) is str else ""
+
+
 def is_from(library: str, value: Any) -> bool:
     """Whether the type of a value is defined in this library."""
-    module = _module_of(type(value))
-    return type(module) is str and module.partition(".")[0] == library
+    return library_of(value) == library
 
 
 def field_of(value: Any, name: str) -> Any:
@@ -45,6 +54,29 @@ def field_of(value: Any, name: str) -> Any:
         except AttributeError:
             return MISSING
     return MISSING
+
+
+def attribute_of(value: Any, name: str) -> Any:
+    """Return a stored attribute, an extra of a pydantic model, a field of a named tuple or a plain
+    attribute of the class, or `MISSING`; properties, methods and lazy attributes never run.
+    """
+    stored = instance_dict(value)
+    if stored is not None:
+        found = stored.get(name, MISSING)
+        if found is not MISSING:
+            return found
+    held = class_attribute(type(value), name)
+    if held is not MISSING:
+        way = type(held)
+        if way in _STORED_IN_SLOTS:
+            try:
+                return held.__get__(value)
+            except AttributeError:
+                return MISSING
+        if class_attribute(way, "__get__") is MISSING:
+            return held
+    extra = field_of(value, "__pydantic_extra__")
+    return extra.get(name, MISSING) if type(extra) is dict else MISSING
 
 
 def class_attribute(kind: type, name: str) -> Any:
