@@ -6,6 +6,8 @@
    are converted to Parquet, plain and as .gz, with dialects, typed columns and canonical arguments.
    A megabyte is one of plain JSON either way. Every conversion runs in a process of its own: one to
    warm up, then the median and the best of the rounds; processor time, and wall time beside it.
+   Between the rounds the yardstick: the same plain files parsed by orjson, the attributes of each
+   span written back, five columns as Parquet, nothing understood: how quick the machine is.
 2. Against agentevals-cli 0.11.0 (`--peer`, an environment of its own): both score the same files
    for an exact match of tools and arguments, end to end, start of the process included. Two sizes
    tell the start from the cost of one more trace. Both must pass every trace.
@@ -28,7 +30,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from benchmarks.report import setting, table
 from trackway_analyzer import load
@@ -36,8 +42,13 @@ from trackway_analyzer.rules import Exact
 
 DIALECTS = ("otel-genai", "openinference", "openllmetry", "pydantic-ai")
 PACKAGES = ("trackway-analyzer", "msgspec", "orjson", "pyarrow")
-TRACE = Path(__file__).parents[1] / "tests/data/frameworks/langgraph-otel-genai/fail.json"
+TRACES = (
+    "recorded/frameworks/langgraph-otel-genai/fail.json",
+    "public/replay-taubench-6-dialects/otel-genai/task00_trial0.json.gz",
+)
+"""A small trace and a large one, in a dialect that both sides read."""
 MEGABYTE = 1_000_000
+KEYS = ("traceId", "spanId", "name", "startTimeUnixNano")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +58,42 @@ class Conversion:
     spans: int
     wall: list[float]
     cpu: list[float]
+    bare: list[float]
+    """Processor time of the yardstick."""
     peak_mb: int
 
 
-def convert(source: Path, rounds: int) -> Conversion:
-    """Convert a folder in this process: once to warm up, then so many times."""
-    wall, cpu, spans = [], [], 0
+def convert(source: Path, rounds: int, bare: Path | None) -> Conversion:
+    """Convert a folder in this process: once to warm up, then so many times.
+
+    `bare` holds the same files, plain, for the yardstick.
+    """
+    wall, cpu, yardstick, spans = [], [], [], 0
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(rounds + 1):
             started = time.perf_counter(), time.process_time()
             spans = load(source).to_parquet(Path(folder) / "spans.parquet")
             wall.append(time.perf_counter() - started[0])
             cpu.append(time.process_time() - started[1])
+            if bare is not None:
+                began = time.process_time()
+                parse_only(bare, Path(folder) / "bare.parquet")
+                yardstick.append(time.process_time() - began)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    return Conversion(spans, wall[1:] or wall, cpu[1:] or cpu, peak)
+    return Conversion(spans, wall[1:] or wall, cpu[1:] or cpu, yardstick[1:], peak)
+
+
+def parse_only(source: Path, target: Path) -> None:
+    """Parse files and write each span's ids, name, start and attributes as Parquet."""
+    rows: dict[str, list[Any]] = {name: [] for name in (*KEYS, "attributes")}
+    for path in sorted(source.iterdir()):
+        for group in orjson.loads(path.read_bytes())["resourceSpans"]:
+            for part in group["scopeSpans"]:
+                for span in part["spans"]:
+                    for key in KEYS:
+                        rows[key].append(span[key])
+                    rows["attributes"].append(orjson.dumps(span.get("attributes")))
+    pq.write_table(pa.table(rows), target, compression="zstd")
 
 
 def match(source: Path, calls: Sequence[dict[str, Any]]) -> int:
@@ -85,7 +118,8 @@ def speed_table(corpus: Path, folder: Path, rounds: int) -> str:
         plain = unpacked(packed, folder / dialect)
         size = sum(path.stat().st_size for path in plain.iterdir()) / MEGABYTE
         for name, source in (("plain", plain), (".gz", packed)):
-            said = Conversion(**apart("--convert", str(source), "--rounds", str(rounds)))
+            options = ("--rounds", str(rounds), "--bare", str(plain))
+            said = Conversion(**apart("--convert", str(source), *options))
             rows.append(
                 (
                     f"{dialect}, {name}",
@@ -94,10 +128,24 @@ def speed_table(corpus: Path, folder: Path, rounds: int) -> str:
                     f"{size / median(said.cpu):.0f}",
                     f"{size / min(said.cpu):.0f}",
                     f"{size / median(said.wall):.0f}",
-                    f"{said.peak_mb:,}",
+                    f"{size / median(said.bare):.0f}",
+                    f"{median(said.bare) / median(said.cpu):.2f}",
+                    f"{size / min(said.bare):.0f}",
+                    f"{min(said.bare) / min(said.cpu):.2f}",
                 )
             )
-    head = ("files", "MB", "spans", "MB a CPU second", "best round", "MB a second", "peak MB")
+    head = (
+        "files",
+        "MB",
+        "spans",
+        "MB a CPU second",
+        "best round",
+        "MB a second",
+        "yardstick",
+        "of yardstick",
+        "best yardstick",
+        "of best",
+    )
     return table(head, rows)
 
 
@@ -130,38 +178,84 @@ def memory_table(corpus: Path, folder: Path, megabytes: Sequence[int]) -> str:
     return table(("files", "MB", "spans", "peak MB"), rows)
 
 
-def match_table(peer: Path, folder: Path, traces: Sequence[int]) -> str:
-    """Traces a second against agentevals-cli, end to end and for each further trace."""
-    text, (run,) = TRACE.read_text(), load(TRACE)
-    steps = run.tool_steps
-    calls = [{"tool": s.tool, "arguments": s.arguments, "ok": s.ok} for s in steps]
-    trace_id = run.run_id
+def match_table(peer: Path, folder: Path, trace: Path, traces: Sequence[int]) -> str:
+    """Seconds against agentevals-cli, end to end and for each further trace."""
+    run = max(load(trace), key=lambda run: len(run.tool_steps))
+    text = _only(trace, run.run_id)
+    calls = [{"tool": s.tool, "arguments": s.arguments, "ok": s.ok} for s in run.tool_steps]
     evaluation = folder / "set.json"
     evaluation.write_text(json.dumps(_eval_set(run.input or "", calls)))
     (folder / "calls.json").write_text(json.dumps(calls))
-    took: dict[str, list[float]] = {"trackway": [], "agentevals-cli": []}
+    took: dict[str, list[Took]] = {"trackway": [], "agentevals-cli": []}
     for count in traces:
         source = folder / f"traces-{count}"
         source.mkdir()
         for number in range(count):
-            (source / f"{number:05d}.json").write_text(text.replace(trace_id, f"{number + 1:032x}"))
-        started = time.perf_counter()
+            copied = text.replace(run.run_id, f"{number + 1:032x}")
+            (source / f"{number:05d}.json").write_text(copied)
+        began = Took.now()
         passed = apart("--match", str(source), "--calls", str(folder / "calls.json"))
-        took["trackway"].append(time.perf_counter() - started)
-        started = time.perf_counter()
+        took["trackway"].append(Took.now() - began)
+        began = Took.now()
         scored = _scored(peer, source, evaluation)
-        took["agentevals-cli"].append(time.perf_counter() - started)
+        took["agentevals-cli"].append(Took.now() - began)
         if passed != count or scored != count:
             raise AssertionError(f"of {count} traces trackway passed {passed}, the peer {scored}")
     few, many = traces
     rows = []
     for name, (first, second) in took.items():
-        further = (many - few) / (second - first)
+        further = (second.cpu - first.cpu) / (many - few)
         rows.append(
-            (name, f"{first:.2f}", f"{second:.2f}", f"{many / second:,.0f}", f"{further:,.0f}")
+            (
+                name,
+                f"{first.wall:.2f}",
+                f"{second.wall:.2f}",
+                f"{first.cpu:.2f}",
+                f"{second.cpu:.2f}",
+                f"{1000 * further:.2f}",
+            )
         )
-    head = ("end to end", f"{few:,} traces, s", f"{many:,} traces, s", "traces a second", "further")
+    ours, theirs = took["trackway"], took["agentevals-cli"]
+    times = [b.wall / a.wall for a, b in zip(ours, theirs, strict=True)]
+    times += [b.cpu / a.cpu for a, b in zip(ours, theirs, strict=True)]
+    times.append((theirs[1].cpu - theirs[0].cpu) / (ours[1].cpu - ours[0].cpu))
+    few_wall, many_wall, few_cpu, many_cpu, each = (f"{ratio:.1f}" for ratio in times)
+    rows.append(("times as quick", few_wall, many_wall, few_cpu, many_cpu, each))
+    head = (
+        f"{len(text) / 1000:,.0f} KB a trace",
+        f"{few:,} traces, s",
+        f"{many:,} traces, s",
+        f"{few:,} traces, CPU s",
+        f"{many:,} traces, CPU s",
+        "each further trace, CPU ms",
+    )
     return table(head, rows)
+
+
+def _only(path: Path, trace_id: str) -> str:
+    """Return the document of a file with the spans of one trace."""
+    content = path.read_bytes()
+    document = orjson.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
+    for group in document["resourceSpans"]:
+        for part in group["scopeSpans"]:
+            part["spans"] = [span for span in part["spans"] if span["traceId"] == trace_id]
+    return orjson.dumps(document).decode()
+
+
+class Took(NamedTuple):
+    """Seconds, of the clock and of the processor in processes that have ended."""
+
+    wall: float
+    cpu: float
+
+    @classmethod
+    def now(cls) -> Took:
+        """The clocks as they stand."""
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return cls(time.perf_counter(), used.ru_utime + used.ru_stime)
+
+    def __sub__(self, began: Took) -> Took:
+        return Took(self.wall - began.wall, self.cpu - began.cpu)
 
 
 def _eval_set(asked: str, calls: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -189,16 +283,17 @@ def main() -> None:
     """Run the command, or one of its parts in this process."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.read_otlp", description=__doc__)
     parser.add_argument("corpus", type=Path, nargs="?")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3, help="0: no speed table")
     parser.add_argument("--megabytes", type=int, nargs="*", default=[])
     parser.add_argument("--peer", type=Path)
     parser.add_argument("--traces", type=int, nargs=2, default=[200, 1000])
     parser.add_argument("--convert", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--bare", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--match", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--calls", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.convert is not None:
-        said = convert(given.convert, given.rounds)
+        said = convert(given.convert, given.rounds, given.bare)
         fields = {name: getattr(said, name) for name in Conversion.__slots__}
         print(json.dumps(fields))
         return
@@ -209,13 +304,18 @@ def main() -> None:
         parser.error("CORPUS is missing")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        print(f"{speed_table(given.corpus, folder / 'speed', given.rounds)}\n", flush=True)
+        if given.rounds:
+            speed = speed_table(given.corpus, folder / "speed", given.rounds)
+            print(f"{speed}\n", flush=True)
         if given.megabytes:
             (folder / "memory").mkdir()
             print(f"{memory_table(given.corpus, folder / 'memory', given.megabytes)}\n", flush=True)
         if given.peer is not None:
-            (folder / "match").mkdir()
-            print(f"{match_table(given.peer, folder / 'match', given.traces)}\n", flush=True)
+            for number, trace in enumerate(TRACES):
+                inside = folder / f"match-{number}"
+                inside.mkdir()
+                compared = match_table(given.peer, inside, given.corpus / trace, given.traces)
+                print(f"{compared}\n", flush=True)
     print(setting(PACKAGES))
 
 

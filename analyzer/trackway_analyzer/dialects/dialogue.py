@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from trackway_analyzer.dialects.flat_list import FlatList
+from trackway_analyzer.dialects.memory import Memory
 from trackway_analyzer.dialects.read_message import ReadMessage
 from trackway_analyzer.dialects.typed_messages import typed_messages
 from trackway_analyzer.dialects.values import json_of
@@ -22,35 +23,6 @@ from trackway_analyzer.json_text import compact_bytes
 from trackway_analyzer.model import JsonValue
 
 _MERGED: Final = ("assistant", "tool")
-_K = TypeVar("_K")
-_V = TypeVar("_V")
-
-
-class Memory(Generic[_K, _V]):
-    """A mapping of bounded weight."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._weight = 0
-        self._new: dict[_K, tuple[_V, int]] = {}
-        self._old: dict[_K, tuple[_V, int]] = {}
-
-    def get(self, key: _K) -> _V | None:
-        """Return what is kept under a key."""
-        found = self._new.get(key)
-        if found is None:
-            found = self._old.get(key)
-            if found is None:
-                return None
-            self.keep(key, *found)
-        return found[0]
-
-    def keep(self, key: _K, value: _V, weight: int) -> None:
-        """Keep a value; `weight` is what it takes, roughly, in bytes."""
-        self._weight += weight
-        if self._weight > self._most // 2:
-            self._old, self._new, self._weight = self._new, {}, weight
-        self._new[key] = value, weight
 
 
 class Dialogue(NamedTuple):
@@ -100,6 +72,8 @@ _HEAD: Final = 256
 _MOST: Final = 32 * 1024 * 1024
 _OF_A_HEAD: Final = 32
 _TAIL: Final = 64
+_SHORT: Final = 1024
+"""A dialogue below this is read sooner than it is found: answers of models, mostly."""
 _LONGEST: Final = 1_000_000
 
 
@@ -119,7 +93,7 @@ def dialogue_of(literal: bytes, role: str, read: Reader) -> Dialogue | None:
 
     The literal must begin a list of objects. Raises UnencodableError.
     """
-    if not literal.endswith(_END):
+    if len(literal) < _SHORT or not literal.endswith(_END):
         return _begun(literal, role, read)
     key = (role, literal[:_HEAD])
     earlier = _DIALOGUES.get(key) or deque(maxlen=_OF_A_HEAD)

@@ -23,12 +23,12 @@ import orjson
 
 from trackway_analyzer.dialects.dialogue import (
     Dialogue,
-    Memory,
     dialogue_of,
     flat_dialogue_of,
     read_once,
 )
 from trackway_analyzer.dialects.flat_list import FlatList
+from trackway_analyzer.dialects.memory import Memory
 from trackway_analyzer.dialects.message_forms import Message, assembled, read_message
 from trackway_analyzer.dialects.parts import parts_of, text_part
 from trackway_analyzer.dialects.read_message import ReadMessage, rendered

@@ -8,12 +8,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import orjson
 from msgspec import Raw, Struct
 
+from trackway_analyzer.dialects.memory import Memory
 from trackway_analyzer.dialects.message_forms import role_of
 from trackway_analyzer.dialects.parts import Part, call_part, response_part
 from trackway_analyzer.dialects.read_message import ReadMessage
@@ -33,12 +34,25 @@ class _Part(Struct, forbid_unknown_fields=True, gc=False):
 
 class _Message(Struct, forbid_unknown_fields=True, gc=False):
     role: str
-    parts: list[_Part]
+    parts: list[Raw]
     finish_reason: Any = None
     name: Any = None
 
 
+class _Written(NamedTuple):
+    """A part that was read."""
+
+    json: bytes
+    """Empty for an empty text, which is no part."""
+    text: bytes | None
+    """The literal of a text."""
+    answers: bool
+
+
 _decode: Final = msgspec.json.Decoder(list[_Message]).decode
+_decode_part: Final = msgspec.json.Decoder(_Part).decode
+_PARTS: Final = Memory[bytes, _Written](16 * 1024 * 1024)
+_LONGEST_PART: Final = 8192
 
 
 def typed_messages(text: str, role: str) -> list[ReadMessage] | None:
@@ -60,32 +74,50 @@ def typed_messages(text: str, role: str) -> list[ReadMessage] | None:
 
 
 def _read(message: _Message, role: str) -> ReadMessage | None:
-    parts, texts = [], []
+    parts: list[bytes] = []
+    texts: list[bytes] = []
     answers = True
-    for part in message.parts:
-        kind, content = part.type, bytes(part.content)
-        if kind == "text":
-            if not content.startswith(b'"') or part.response is not msgspec.UNSET:
+    for item in message.parts:
+        raw = bytes(item)
+        part = _PARTS.get(raw)
+        if part is None:
+            part = _read_part(raw)
+            if part is None:
                 return None
-            if len(content) > _EMPTY:
-                literal = _written(content)
-                texts.append(literal)
-                parts.append(b'{"type":"text","content":%b}' % literal)
-                answers = False
-            continue
-        if content:
-            return None
-        made: Part
-        if kind == "tool_call" and part.response is msgspec.UNSET:
-            made = call_part(part.id, {"name": part.name, "arguments": part.arguments})
-            answers = False
-        elif kind == "tool_call_response" and part.response is not msgspec.UNSET:
-            made = response_part(part.id, part.response, part.name)
-        else:
-            return None
-        parts.append(compact_bytes(made))
+            if len(raw) <= _LONGEST_PART:
+                _PARTS.keep(raw, part, 3 * len(raw) + 256)
+        if part.json:
+            parts.append(part.json)
+            if part.text is not None:
+                texts.append(part.text)
+            answers = answers and part.answers
     said_by = "tool" if parts and answers else role_of(message.role, role)
     return ReadMessage(said_by, b",".join(parts), tuple(texts))
+
+
+def _read_part(raw: bytes) -> _Written | None:
+    try:
+        part = _decode_part(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    kind, content = part.type, bytes(part.content)
+    if kind == "text":
+        if not content.startswith(b'"') or part.response is not msgspec.UNSET:
+            return None
+        if len(content) <= _EMPTY:
+            return _Written(b"", None, answers=False)
+        literal = _written(content)
+        return _Written(b'{"type":"text","content":%b}' % literal, literal, answers=False)
+    if content:
+        return None
+    made: Part
+    if kind == "tool_call" and part.response is msgspec.UNSET:
+        made = call_part(part.id, {"name": part.name, "arguments": part.arguments})
+    elif kind == "tool_call_response" and part.response is not msgspec.UNSET:
+        made = response_part(part.id, part.response, part.name)
+    else:
+        return None
+    return _Written(compact_bytes(made), None, answers=kind == "tool_call_response")
 
 
 _EMPTY: Final = len(b'""')

@@ -215,7 +215,18 @@ def _other(value: _Value) -> tuple[JsonValue, bytes]:
             return _nested(name, raw)
         if raw:
             forms[name] = _decoded(raw)
+    if len(forms) == 1:
+        ((name, content),) = forms.items()
+        if content.__class__ in _SIMPLE:
+            return _single(name, content)
     decoded = any_value(forms)
+    return decoded, compact_bytes(decoded)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _single(name: str, content: str | int | float | bool) -> tuple[JsonValue, bytes]:
+    """Decode a value of one form; most come again."""
+    decoded = any_value({name: content})
     return decoded, compact_bytes(decoded)
 
 
@@ -234,5 +245,6 @@ def _decoded(raw: bytes) -> Any:
 
 
 _PLAIN: Final = ("intValue", "boolValue", "doubleValue", "bytesValue")
+_SIMPLE: Final = (str, int, float, bool)
 _NESTED: Final = ("stringValue", "arrayValue", "kvlistValue")
 _LONG: Final = 512
