@@ -75,6 +75,8 @@ def put_text(attributes: dict[str, Any], key: str, name: str, capture: Capture, 
 
 def named(value: Any, capture: Capture) -> str | bool | int | float | None:
     """Return a name, an id, a number or a flag as it stands on a span; anything else as JSON."""
+    if type(value) is bool:
+        return value
     if is_a(value, datetime):
         return rfc3339(value)
     if is_a(value, str):
