@@ -514,8 +514,9 @@ def test_an_archive_with_a_spoilt_list_of_members_is_put_aside(
 ) -> None:
     folder = tmp_path_factory.mktemp("archives")
     body = bytearray(archive(folder / "log.eval", sample()).read_bytes())
-    listed = body.index(b"PK\x01\x02")
-    for place in data.draw(st.lists(st.integers(listed, len(body) - 1), min_size=1, max_size=4)):
+    listed, named = body.index(b"PK\x01\x02"), body.index(b"PK\x03\x04")
+    places = st.integers(listed, len(body) - 1) | st.integers(named, named + 60)
+    for place in data.draw(st.lists(places, min_size=1, max_size=4)):
         body[place] = data.draw(st.integers(0, 255))
     path = folder / "spoilt.eval"
     path.write_bytes(body)

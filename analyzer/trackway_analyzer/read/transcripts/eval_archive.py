@@ -20,8 +20,8 @@ _ABOUT: Final = ("header.json", "_journal/start.json")
 _SAMPLES: Final = "samples/"
 _MARKS: Final = (b"samples/", b"_journal/", b"header.json")
 _HEAD: Final = 65_536
-# What `zipfile` raises at a list of members with wrong places, names or lengths.
-_BROKEN_LIST: Final = (
+# What `zipfile` raises where members are not at the places, under the names or as long as listed.
+_BROKEN: Final = (
     zipfile.BadZipFile,
     EOFError,
     ValueError,
@@ -37,7 +37,7 @@ def eval_documents(file: BinaryIO, quarantine: Quarantine) -> Iterator[dict[str,
     except NotImplementedError as error:
         quarantine.add(Reason.UNREADABLE, f"an archive that cannot be unpacked: {error}")
         return
-    except _BROKEN_LIST as error:
+    except _BROKEN as error:
         # The list of members stands at the end: an archive that was cut has none.
         file.seek(0)
         head = file.read(_HEAD)
@@ -75,7 +75,7 @@ def _loaded(archive: zipfile.ZipFile, member: zipfile.ZipInfo, quarantine: Quara
     try:
         with archive.open(member) as stream:
             body = stream.read(bound + 1)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
+    except (*_BROKEN, zlib.error) as error:
         quarantine.add(Reason.BROKEN_COMPRESSION, f"a damaged member of the archive: {error}")
         return None
     except (NotImplementedError, RuntimeError) as error:
