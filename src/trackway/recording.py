@@ -21,6 +21,7 @@ from opentelemetry.trace import ProxyTracerProvider, Tracer
 
 from trackway.capture import Capture, Captured
 from trackway.capture.convert import parts_of
+from trackway.capture.parts import Inner
 from trackway.declaration import Declaration
 from trackway.environment import is_disabled
 from trackway.fields import is_a
@@ -75,14 +76,16 @@ def put_text(attributes: dict[str, Any], key: str, name: str, capture: Capture, 
 
 def named(value: Any, capture: Capture) -> str | bool | int | float | None:
     """Return a name, an id, a number or a flag as it stands on a span; anything else as JSON."""
-    if type(value) is bool:
+    if value is None or type(value) is bool:
         return value
     if is_a(value, datetime):
         return rfc3339(value)
     if is_a(value, str):
         return capture.text(value)
     parts = parts_of(value)
-    return parts if isinstance(parts, (bool, int, float)) else capture.value(value).text
+    if isinstance(parts, Inner):
+        parts = parts.value
+    return parts if type(parts) in (bool, int, float) else capture.value(value).text
 
 
 def rfc3339(moment: datetime) -> str:

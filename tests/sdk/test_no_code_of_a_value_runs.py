@@ -227,3 +227,15 @@ def test_an_operation_id_that_is_none_costs_itself_alone(recorded: Any, operatio
     assert Trackway.OPERATION_ID not in span.attributes
     assert recorded.arguments("refund")["amount"] == 4
     assert RAN == []
+
+
+def test_flags_and_numbers_of_numpy_stay_flags_and_numbers(recorded: Any) -> None:
+    numpy = pytest.importorskip("numpy", reason="numbers of numpy need numpy")
+    with trackway.run("t", trial=numpy.int64(3)) as run:
+        trackway.context(numpy.int32(900), truncated=numpy.bool_(True))
+        run.outcome(numpy.bool_(False))
+    attributes = recorded.one("run t").attributes
+    assert attributes[Trackway.OUTCOME_SUCCESS] is False
+    assert attributes[Trackway.TRIAL_INDEX] == 3
+    (event,) = recorded.one("run t").events
+    assert dict(event.attributes) == {"tokens": 900, "truncated": True}
