@@ -2,23 +2,33 @@
 
 1. Coroutine functions stay coroutine functions, generator functions generator functions: `inspect`
    and frameworks see no difference.
-2. A plain function may return something that is not finished yet; `adoption` says what follows it.
-3. Closures hold the function and what opens its span, never a tracer: decorated functions pickle.
+2. A callable object stays one: `views` passes on what is its own.
+3. A plain function may return something that is not finished yet; `adoption` says what follows it.
+4. Closures hold the function and what opens its span, never a tracer: decorated functions pickle.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from opentelemetry import context as otel_context
 
 from trackway.adoption import settled
 from trackway.driving import Opener, called, drive_async_generator, failed, follow_generator
+from trackway.views import recorded_object
 
 _MARK = "__trackway__"
+_FUNCTIONS: Final = frozenset(
+    {
+        *(types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial),
+        *(types.MethodWrapperType, types.WrapperDescriptorType),
+        *(types.MethodDescriptorType, types.ClassMethodDescriptorType),
+    }
+)
 
 
 def wrap(function: Callable[..., Any], open_span: Opener) -> Callable[..., Any]:
@@ -37,8 +47,10 @@ def wrap(function: Callable[..., Any], open_span: Opener) -> Callable[..., Any]:
     else:
         wrapper = _plain(function, open_span)
     functools.update_wrapper(wrapper, _named(function))
+    if _has_more(function):
+        return recorded_object(function, wrapper, _MARK)
     wrapper.__dict__[_MARK] = True
-    # Of a partial or an instance `update_wrapper` has taken what stands behind it.
+    # Of a partial `update_wrapper` has taken what stands behind it.
     wrapper.__dict__["__wrapped__"] = function
     return wrapper
 
@@ -46,6 +58,11 @@ def wrap(function: Callable[..., Any], open_span: Opener) -> Callable[..., Any]:
 def is_recorded(function: Callable[..., Any]) -> bool:
     """Whether calls of this function are recorded already, be it below other wrappers."""
     return bool(getattr(function, "__dict__", {}).get(_MARK))
+
+
+def _has_more(function: Callable[..., Any]) -> bool:
+    """Whether this is an object that can be called, with methods that are no function's."""
+    return type(function) not in _FUNCTIONS
 
 
 def _named(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,0 +1,91 @@
+"""A callable object, recorded: its calls make spans, everything else is its own.
+
+1. Attributes, methods among them, are those of the object: `cache_clear` of a cached function,
+   `delay` of a task, `params` of a command. What is set is set on the object.
+2. `isinstance` sees the object's class. It binds as a method where the object does.
+3. `inspect.signature` and wrappers go on through `__wrapped__`. It is pickled by reference where
+   the object is, as functions are; copies are itself.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any, Final
+
+from trackway.capture.storage import MISSING, class_attribute
+
+_NAMES: Final = ("__name__", "__qualname__", "__doc__", "__module__")
+
+
+class Recorded:
+    """An object whose calls go through a recording function."""
+
+    __slots__ = ("__dict__", "__weakref__")
+
+    def __init__(self, held: Callable[..., Any], call: Callable[..., Any], mark: str) -> None:
+        # What `functools.wraps` takes on to a wrapper above; never the object's own dict.
+        own = self.__dict__
+        own["__trackway_call__"] = call
+        own["__wrapped__"] = held
+        own[mark] = True
+        own.update({name: getattr(call, name) for name in _NAMES})
+
+    @property
+    def __call__(self) -> Callable[..., Any]:
+        """The recording function."""
+        call: Callable[..., Any] = self.__dict__["__trackway_call__"]
+        return call
+
+    # mypy knows `__class__` as no property; isinstance must see the object's class.
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return type(self.__dict__["__wrapped__"])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["__wrapped__"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.__dict__["__wrapped__"], name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self.__dict__["__wrapped__"], name)
+
+    def __dir__(self) -> list[str]:
+        return dir(self.__dict__["__wrapped__"])
+
+    def __repr__(self) -> str:
+        return repr(self.__dict__["__wrapped__"])
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        held = self.__dict__["__wrapped__"]
+        reduced = held.__reduce_ex__(protocol)
+        if isinstance(reduced, str):
+            return reduced
+        raise TypeError(
+            f"cannot pickle a recorded {type(held).__name__}: it would come back unrecorded; "
+            "decorate a function at the top of a module, which is pickled by its name"
+        )
+
+
+class RecordedMethod(Recorded):
+    """The same of an object that binds, so that it can be a method."""
+
+    __slots__ = ()
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+
+def recorded_object(
+    held: Callable[..., Any], call: Callable[..., Any], mark: str
+) -> Callable[..., Any]:
+    """Return the callable object with its calls going through `call`."""
+    binds = class_attribute(type(held), "__get__") is not MISSING
+    return (RecordedMethod if binds else Recorded)(held, call, mark)
