@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from opentelemetry import trace
-from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+from opentelemetry.sdk.resources import SERVICE_NAME
 from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter
 from opentelemetry.trace import ProxyTracerProvider, Tracer
@@ -45,6 +45,7 @@ from trackway.propagation import (
     with_baggage,
 )
 from trackway.recording import VERSION, Recorder, install
+from trackway.resources import resource_of
 from trackway.run_end import DEFAULT_SECONDS, RunEndFlush
 from trackway.sampling import drawn
 from trackway.schema import SCOPE_NAME
@@ -241,7 +242,7 @@ def _new_provider(service_name: str | None, resource: Mapping[str, Any] | None) 
         max_span_attribute_length=SpanLimits.UNSET,  # `_bounds` keeps to it, inside the JSON
     )
     return TracerProvider(
-        resource=Resource.create(attributes),
+        resource=resource_of(attributes),
         id_generator=EntropyIdGenerator(),
         span_limits=limits,
         shutdown_on_exit=False,  # `exits` closes the pipeline, within its timeout

@@ -439,3 +439,23 @@ def test_an_argument_of_another_kind_is_named(mistake: dict[str, Any], said: str
     with pytest.raises(TypeError, match=said):
         trackway.configure("shop", **mistake)
     assert trackway.shutdown()
+
+
+def test_a_system_that_gives_no_thread_costs_no_span(tmp_path: Path) -> None:
+    body = """
+import threading
+def refuse(thread): raise RuntimeError("can't start new thread")
+start, threading.Thread.start = threading.Thread.start, refuse
+trackway.configure("shop", export=["traces", SimpleSpanProcessor(memory)])
+work()
+flushed = [trackway.flush(20)]
+work()
+threading.Thread.start = start
+flushed.append(trackway.flush(20))
+service = memory.get_finished_spans()[0].resource.attributes["service.name"]
+print(json.dumps([flushed, service, trackway.capture_errors()]))
+"""
+    found, errors = result_of(body, tmp_path)
+    assert found == [[True, True], "shop", {}]
+    assert len(list((tmp_path / "traces").rglob("*.parquet"))) == 2
+    assert errors.count("can't start new thread") == 2  # the exporter's thread, the detectors'

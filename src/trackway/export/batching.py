@@ -10,6 +10,8 @@
 5. `on_end` takes no lock, so that a signal handler may flush at any point of the program.
 6. Losses are said in the log: the first dropped spans, a flush that took too long, and at
    `shutdown` how many were lost in all. `trackway.capture_errors()` counts them under `LOST`.
+7. Where the system gives no thread, a flush exports in the thread that calls it. Every flush tries
+   again to start the worker, and so do full batches, once a second.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from opentelemetry.context import (
     _SUPPRESS_INSTRUMENTATION_KEY,
     Context,
     attach,
+    detach,
     set_value,
 )
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
@@ -95,9 +98,33 @@ class BatchingProcessor(SpanProcessor):
         self._said_lost = 0
         self._told_of_drops = False
         self._told_of_delay = False
+        self._in_caller = threading.Lock()
+        """Held by a flush that does the worker's part."""
         self._worker = threading.Thread(target=self._work, name="trackway-export", daemon=True)
-        if not self._stopped:
-            self._worker.start()
+        self._has_worker = False
+        self._start_at = 0.0
+        self._start_worker()
+
+    def _start_worker(self) -> None:
+        """Start it, unless there is one, or somebody does its part just now."""
+        if self._stopped or not self._in_caller.acquire(blocking=False):
+            return
+        try:
+            if not self._has_worker:
+                worker = threading.Thread(target=self._work, name="trackway-export", daemon=True)
+                worker.start()
+                self._worker, self._has_worker = worker, True
+        except RuntimeError as error:
+            if self._start_at == 0.0:
+                _LOG.warning(
+                    "trackway: %s gets no thread of its own (%s); until it does, spans are "
+                    "exported at each flush, by the thread that calls it",
+                    _name_of(self.exporter),
+                    error,
+                )
+            self._start_at = time.monotonic() + 1.0
+        finally:
+            self._in_caller.release()
 
     @property
     def counts(self) -> ExportCounts:
@@ -128,9 +155,15 @@ class BatchingProcessor(SpanProcessor):
             self._drops.append(None)
             return
         queue.append(span)
-        if len(queue) >= self._batch_size and not self._awake:
+        if len(queue) >= self._batch_size and not (self._awake and self._has_worker):
+            self._wake()
+
+    def _wake(self) -> None:
+        if not self._awake:
             self._awake = True
             self._orders.put(None)
+        if not self._has_worker and time.monotonic() >= self._start_at:
+            self._start_worker()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Deliver what has ended. True only if all of it is delivered and none was lost."""
@@ -156,7 +189,8 @@ class BatchingProcessor(SpanProcessor):
         self._order_flush(deadline).done.wait(timeout_millis / 1000)
         self._stopped = True
         self._orders.put(None)
-        self._worker.join(max(0.0, deadline - time.monotonic()))
+        if self._has_worker:
+            self._worker.join(max(0.0, deadline - time.monotonic()))
         self._shut_exporter(deadline)
         self._tell_of_losses()
 
@@ -169,9 +203,30 @@ class BatchingProcessor(SpanProcessor):
         order = _Flush(deadline)
         if self._stopped or threading.current_thread() is self._worker:
             order.done.set()
-        else:
+            return order
+        if not self._has_worker:
+            self._start_worker()
+        if self._has_worker:
             self._orders.put(order)
+        else:
+            self._flush_in_caller(order)
         return order
+
+    def _flush_in_caller(self, order: _Flush) -> None:
+        if not self._in_caller.acquire(timeout=max(0.0, order.deadline - time.monotonic())):
+            order.done.set()
+            return
+        token = attach(set_value(_SUPPRESS_INSTRUMENTATION_KEY, True))
+        try:
+            if self._has_worker:  # since a moment ago
+                self._orders.put(order)
+                return
+            self._awake = False
+            self._serve(order)
+            order.done.set()
+        finally:
+            detach(token)
+            self._in_caller.release()
 
     def _shut_exporter(self, deadline: float) -> None:
         """Shut it down; while it is stuck in the worker, only if it promises not to wait long."""
@@ -200,16 +255,21 @@ class BatchingProcessor(SpanProcessor):
             except Empty:
                 order = None
             self._awake = False
-            self._drain(len(self._queue))
-            self._tell_of_drops()
-            self._count_losses()
+            self._serve(order)
             if order is not None:
-                order.delivered = self._delivered(order.deadline)
-                self._told_of_delay = self._told_of_delay and not order.delivered
                 order.done.set()
             elif self._poll is not None:
                 self._guarded(self._poll)
         self._drain(len(self._queue))
+
+    def _serve(self, order: _Flush | None) -> None:
+        """Export what has ended, say what was lost, and flush where that is ordered."""
+        self._drain(len(self._queue))
+        self._tell_of_drops()
+        self._count_losses()
+        if order is not None:
+            order.delivered = self._delivered(order.deadline)
+            self._told_of_delay = self._told_of_delay and not order.delivered
 
     def _drain(self, spans: int) -> None:
         while spans > 0:
@@ -254,10 +314,12 @@ class BatchingProcessor(SpanProcessor):
         self._count_losses()
         counts, name = self.counts, _name_of(self.exporter)
         self._said_lost = counts.lost
+        waiting = counts.ended - counts.delivered - counts.lost
+        is_hanging = self._worker.is_alive()
         if counts.lost:
-            _LOG.warning("trackway: %s: %s", name, _losses(counts))
-        if self._worker.is_alive():
-            waiting = counts.ended - counts.delivered - counts.lost
+            later = 0 if is_hanging else waiting
+            _LOG.warning("trackway: %s: %s%s", name, _losses(counts), _kept(later))
+        if is_hanging:
             _LOG.warning(
                 "trackway: %s did not finish in time; %d spans are not delivered", name, waiting
             )
@@ -288,6 +350,10 @@ def _losses(counts: ExportCounts) -> str:
         f"{counts.lost} of the {counts.ended} spans that ended are lost: {counts.dropped} because "
         f"the queue was full, {counts.failed} because they could be written nowhere or were refused"
     )
+
+
+def _kept(waiting: int) -> str:
+    return f"; {waiting} more wait in the spool for the next start" if waiting else ""
 
 
 def _name_of(exporter: SpanExporter) -> str:

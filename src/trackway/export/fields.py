@@ -39,7 +39,7 @@ def _stored(owner: object, name: str) -> str:
     return f"_{name}" if hasattr(owner, f"_{name}") else name
 
 
-_SPAN: Final = ReadableSpan(name="", status=Status(StatusCode.UNSET))
+_SPAN: Final = ReadableSpan(name="", status=Status(StatusCode.UNSET), resource=Resource.get_empty())
 _read: Final = attrgetter(*(_stored(_SPAN, name) for name in Fields._fields))
 code_of: Final = attrgetter(_stored(_SPAN.status, "status_code"))
 """The code of a status."""

@@ -7,12 +7,13 @@ import threading
 from collections.abc import Iterator, Sequence
 
 import pytest
+from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from trackway.capture import capture_errors
-from trackway.export import BatchingProcessor
+from trackway.export import BatchingProcessor, ExportCounts
 from trackway.export.batching import LOST
 
 
@@ -48,7 +49,7 @@ def exporter() -> Iterator[Exporter]:
 
 
 def record(processor: BatchingProcessor, *names: str) -> None:
-    provider = TracerProvider(shutdown_on_exit=False)
+    provider = TracerProvider(resource=Resource({}), shutdown_on_exit=False)
     provider.add_span_processor(processor)
     for name in names:
         provider.get_tracer("lib").start_span(name).end()
@@ -290,3 +291,76 @@ def test_nothing_is_said_where_nothing_is_lost(
     record(processor, "a")
     processor.shutdown()
     assert caplog.messages == []
+
+
+@pytest.fixture
+def no_threads(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """A system that gives no thread, until the patch is undone."""
+
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    return monkeypatch
+
+
+def test_without_a_thread_a_flush_exports_in_its_caller(
+    exporter: Exporter, no_threads: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    processor = BatchingProcessor(exporter, batch_size=2)
+    record(processor, *"abc")
+    assert exporter.names == []
+    assert processor.force_flush()
+    record(processor, "d")
+    processor.shutdown()
+    assert (exporter.names, exporter.stopped) == (list("abcd"), True)
+    assert (processor.counts.ended, processor.counts.delivered) == (4, 4)
+    assert caplog.messages == [
+        "trackway: Exporter gets no thread of its own (can't start new thread); until it does, "
+        "spans are exported at each flush, by the thread that calls it"
+    ]
+
+
+@pytest.mark.parametrize("how", ["flush", "full batch"])
+def test_the_worker_starts_once_there_is_a_thread(
+    exporter: Exporter, no_threads: pytest.MonkeyPatch, how: str
+) -> None:
+    processor = BatchingProcessor(exporter, batch_size=2)
+    record(processor, "a")
+    no_threads.undo()
+    processor._start_at = 0.0  # a second later
+    if how == "flush":
+        assert processor.force_flush()
+    else:
+        record(processor, "b")
+    assert exporter.entered.wait(20)
+    assert processor._worker.is_alive()
+    processor.shutdown()
+
+
+def test_without_a_thread_the_queue_is_bounded_as_ever(
+    exporter: Exporter, no_threads: pytest.MonkeyPatch
+) -> None:
+    processor = BatchingProcessor(exporter, max_queue=4, batch_size=2, max_block=0)
+    record(processor, *"abcdef")
+    assert not processor.force_flush()
+    assert (processor.counts.delivered, processor.counts.dropped) == (4, 2)
+
+
+class Keeps(Exporter):
+    """Counts by itself: one span is lost, the rest waits."""
+
+    counts = ExportCounts(ended=3, failed=1)
+
+
+def test_what_waits_for_the_next_start_is_not_said_to_be_lost(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    processor = BatchingProcessor(Keeps())
+    record(processor, *"abc")
+    processor.shutdown()
+    assert caplog.messages == [
+        "trackway: Keeps: 1 of the 3 spans that ended are lost: 0 because the queue was full, "
+        "1 because they could be written nowhere or were refused; 2 more wait in the spool for "
+        "the next start"
+    ]

@@ -224,6 +224,29 @@ def test_a_receiver_that_hangs_is_said_without_any_flush(
         gate.set()
 
 
+def test_without_a_thread_spans_go_to_the_spool_until_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    first_span = spans_of("a")
+    with Receiver(tmp_path / "stored") as receiver:
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", refuse)
+            target = f"otlp+http://127.0.0.1:{receiver.http_port}"
+            exporter = OtlpSpanExporter(target, spool=tmp_path / "spool")
+            exporter.export(first_span)
+            assert not exporter.force_flush()
+            assert len(list((tmp_path / "spool").glob("*.spool"))) == 1
+        exporter.export(spans_of("b"))
+        assert exporter.force_flush()
+        exporter.shutdown()
+        assert stored_names(receiver) == ["a", "b"]
+    (message,) = caplog.messages
+    assert message.endswith(": cannot send yet, spans go to the spool: can't start new thread")
+
+
 @PROTOCOLS
 def test_what_is_refused_for_good_is_counted_and_does_not_hold_up_the_rest(
     tmp_path: Path, protocol: str, caplog: pytest.LogCaptureFixture

@@ -99,8 +99,19 @@ class OtlpSpanExporter(SpanExporter):
         self._tries = 0
         """Times in a row that the receiver broke on the oldest message."""
         self._complained: set[str] = set()
-        self._thread = threading.Thread(target=self._work, name="trackway-otlp", daemon=True)
-        self._thread.start()
+        self._has_thread = False
+        self._start_thread()
+
+    def _start_thread(self) -> None:
+        """Start the thread that sends, once the system gives one."""
+        with self._changed:
+            if self._has_thread or self._closed:
+                return
+            try:
+                threading.Thread(target=self._work, name="trackway-otlp", daemon=True).start()
+                self._has_thread = True
+            except RuntimeError as error:
+                self._complain("thread", f"cannot send yet, spans go to the spool: {error}")
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Take a batch over for sending."""
@@ -115,6 +126,7 @@ class OtlpSpanExporter(SpanExporter):
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Send what waits. True: the receiver has accepted all that came since the last flush."""
+        self._start_thread()
         timeout = timeout_millis / 1000
         deadline = time.monotonic() + timeout
         with self._changed:
@@ -138,6 +150,7 @@ class OtlpSpanExporter(SpanExporter):
 
     def poll(self) -> None:
         """Put into the spool what has waited for long: the receiver may hang."""
+        self._start_thread()
         with self._changed:
             self._note_silence(_SILENCE)
             if self._waiting.has_waited(self._memory_seconds):
@@ -157,7 +170,7 @@ class OtlpSpanExporter(SpanExporter):
         return self._waiting.recovered and not (self._waiting or self._sending)
 
     def _stopped(self) -> bool:
-        return self._closed or self._broken
+        return self._closed or self._broken or not self._has_thread
 
     # The thread that sends.
 
