@@ -33,6 +33,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from trackway.capture import record_capture_error
 from trackway.driving import detach
+from trackway.greenlets import hand_over_to_greenlets, stop_handing_over_to_greenlets
 from trackway.recording import active
 from trackway.run import PLACE, Identity, Place, Run, current_place
 from trackway.schema import GenAI
@@ -284,10 +285,12 @@ def hand_over_to_threads_and_processes() -> None:
         _Patches.originals.append((owner, name, original))
         patched = patch(original)
         setattr(owner, name, functools.wraps(original)(patched))
+    hand_over_to_greenlets()
 
 
 def stop_handing_over() -> None:
     """Put the standard library's own functions back."""
+    stop_handing_over_to_greenlets()
     while _Patches.originals:
         owner, name, original = _Patches.originals.pop()
         setattr(owner, name, original)
