@@ -62,9 +62,9 @@ _IS_TOOL: Final = f"what = {TOOL_STEP}"
 _WORDS: Final = r"'(?i)error|exception|traceback|fail|redacted|\\|^\"\s*[\[{]'"
 _WRAPPED: Final = r"'\\|^\"\s*[\[{]'"
 """A text that may be JSON of an object or a list: reconstruction reads it as that."""
-_LAST_STEP: Final = f"""regexp_extract(attributes, '"{Trackway.RUN_LAST_STEP}":[^,}}]*')"""
+_LAST_STEP: Final = f"""TRY(json_extract(attributes, '$."{Trackway.RUN_LAST_STEP}"'))"""
 _ROOT_SAYS: Final = (
-    f"CASE WHEN {_IS_ROOT} THEN hash({_LAST_STEP}, CASE WHEN {_LAST_STEP} = ''"
+    f"CASE WHEN {_IS_ROOT} THEN hash({_LAST_STEP}, CASE WHEN {_LAST_STEP} IS NULL"
     f""" THEN contains(attributes, '"{Trackway.SCHEMA_VERSION}":') END) END"""
 )
 """What the attributes of a run span tell of its clock and of its being one; keys stand bare only at
@@ -229,14 +229,10 @@ class _Digest:
 
     def _shape(self) -> str:
         parts = self._varying(_EXACT)
-        bits = [
-            f"({name} IS NULL)::INT * {1 << place}"
-            for place, name in enumerate(_WHETHER)
-            if self._filled(name)
-        ]
+        parts += [f"{name} IS NULL" for name in _WHETHER if self._filled(name)]
         if self._filled("finish_reasons"):
-            bits.append(f"(coalesce(len(finish_reasons), 0) > 0)::INT * {1 << len(_WHETHER)}")
-        parts += [" + ".join(bits) or "0", self._outcome(), _ROOT_SAYS]
+            parts.append("coalesce(len(finish_reasons), 0) > 0")
+        parts += [self._outcome(), _ROOT_SAYS]
         parts += self._exact_arguments()
         return f"hash({', '.join(parts)})"
 

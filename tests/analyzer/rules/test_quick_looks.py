@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from trackway_analyzer.records import batch_of_runs
@@ -41,15 +41,17 @@ refunds = st.builds(
     st.sampled_from([None, "g"]),
     st.sampled_from([None, "op"]),
 )
+SEARCH = {"tool": "search", "kind": "lookup", "result": {"id": "A1"}}
+CHARGE = {"tool": "charge", "kind": "mutate", "arguments": {"order_id": "A1"}, "result": "done"}
 others = st.sampled_from(
     [
         {"tool": "check_policy", "kind": "lookup", "result": {"eligible": True}},
         {"tool": "check_policy", "kind": "lookup", "result": {"eligible": False}},
         {"tool": "email", "kind": "notify", "result": "sent"},
         {"tool": "ponder", "result": {"id": "A1"}},
-        {"tool": "search", "kind": "lookup", "result": {"id": "A1"}},
+        SEARCH,
         {"tool": "browse", "kind": "lookup", "result": {"id": "B2"}, "group": "g"},
-        {"tool": "charge", "kind": "mutate", "arguments": {"order_id": "A1"}},
+        CHARGE,
         {"tool": "lookup_order"},
     ]
 )
@@ -75,6 +77,8 @@ rules = st.sampled_from(
 
 @settings(max_examples=80, deadline=None)
 @given(st.lists(runs, min_size=1, max_size=6), rules)
+@example([[SEARCH, CHARGE], [CHARGE]], Sequence((StepSpec("charge"),)))
+@example([[SEARCH, CHARGE], [CHARGE]], Sequence((StepSpec("charge", entity_arg="order_id"),)))
 def test_a_batch_says_of_each_run_what_the_run_says_alone(
     calls: list[list[dict[str, Any]]], rule: Any
 ) -> None:
