@@ -40,6 +40,8 @@ class Framework:
     """How the provider says that it is overloaded."""
     aborts: bool = False
     """An error of a tool ends the run instead of going to the model."""
+    refuses_itself: bool = True
+    """Whether a refusal says in the framework's own words that nothing was carried out."""
     plays: tuple[str, ...] = ()
     """Variants that not every framework can play: reset, approval, sub-agent, handoff, …"""
 
@@ -117,7 +119,7 @@ FRAMEWORKS: Final = {
             "langgraph",
             "langgraph_agent.py",
             aborts=True,
-            plays=("reset", "approval", "sub-agent", "retriever"),
+            plays=("reset", "approval", "refusal", "sub-agent", "retriever"),
         ),
         Framework(
             "openai-agents",
@@ -125,7 +127,8 @@ FRAMEWORKS: Final = {
             "openai-agents",
             "openai_agents.py",
             error_text="An error occurred while running the tool",
-            plays=("reset", "approval", "sub-agent", "handoff"),
+            refuses_itself=False,
+            plays=("reset", "approval", "refusal", "sub-agent", "handoff"),
         ),
         Framework(
             "openai-agents-chat",
@@ -142,7 +145,8 @@ FRAMEWORKS: Final = {
             "pydantic-ai",
             "pydantic_ai_agent.py",
             aborts=True,
-            plays=("approval", "sub-agent"),
+            refuses_itself=False,
+            plays=("approval", "refusal", "sub-agent"),
         ),
         Framework(
             "mcp-stdio",
@@ -169,7 +173,7 @@ FRAMEWORKS: Final = {
             "LlamaIndex",
             "llama-index",
             "llama_index_agent.py",
-            plays=("sub-agent", "retriever"),
+            plays=("sub-agent", "workflow", "retriever"),
         ),
         Framework(
             "smolagents",
@@ -178,6 +182,7 @@ FRAMEWORKS: Final = {
             "smolagents_agent.py",
             by_count=True,
             final_tool=True,
+            plays=("managed",),
         ),
         Framework(
             "google-adk",
@@ -185,14 +190,14 @@ FRAMEWORKS: Final = {
             "google-adk",
             "google_adk_agent.py",
             aborts=True,
-            plays=("sub-agent", "transfer"),
+            plays=("approval", "refusal", "sub-agent", "transfer"),
         ),
         Framework(
             "ms-agent-framework",
             "Microsoft Agent Framework",
             "ms-agent-framework",
             "ms_agent_framework_agent.py",
-            plays=("sub-agent",),
+            plays=("approval", "refusal", "sub-agent"),
         ),
     )
 }

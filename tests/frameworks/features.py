@@ -48,6 +48,11 @@ FEATURES: Final = {
         "reset", "the program takes off the library's own tracing afterwards: nothing is lost"
     ),
     "approval": Feature("approval", "interrupted, resumed in a new process: one trajectory"),
+    "refusal": Feature(
+        "denied",
+        "the approval is denied, in somebody's own words where the framework passes them on: the "
+        "call does not read as executed",
+    ),
     "sub-agent": Feature(
         "sub-agent", "an agent as a tool: its steps inside the call, below both agents' names"
     ),
@@ -56,19 +61,26 @@ FEATURES: Final = {
 }
 
 OWN_LOOP: Final = "a loop of the program's own: only the program knows where a run begins"
+HANDOFFS: Final = ("handoff", "transfer", "workflow")
+"""Variants in which another agent goes on."""
+
+_VARIANTS: Final = {"handoff": HANDOFFS, "sub-agent": ("sub-agent", "managed")}
+"""Variants, one of which stands for a feature."""
+
 NO_APPROVAL: Final = (
-    "the library has no approvals, or they are not played and `trackway.waiting` does not know "
-    "them (Google ADK's tool confirmations, `approval_mode` of Microsoft Agent Framework; "
-    "`trackway.wait` and `trackway.carrier` serve any)"
+    "the library has no approvals of tools (`trackway.wait` and `trackway.carrier` serve any), or "
+    "they are played above on the other API (OpenAI Agents), or the workflow waits for an event "
+    "that the program's own tool asks for (LlamaIndex)"
 )
 NOT_PLAYED: Final = {
     "reset": "no tracing of the library's own that people take off (litellm: `litellm.callbacks = "
     "[]`; LangGraph: `callbacks=[]`; OpenAI Agents: `set_trace_processors([])`)",
     "approval": NO_APPROVAL,
-    "sub-agent": "no sub-agents of the library's own, or not played (smolagents)",
-    "handoff": "no handoffs (pydantic-ai and smolagents delegate: that is a sub-agent), or not "
-    "played (LlamaIndex; LangGraph and Microsoft Agent Framework have theirs in packages of their "
-    "own, `langgraph-supervisor`, `langgraph-swarm`, `agent-framework-orchestrations`)",
+    "refusal": NO_APPROVAL,
+    "sub-agent": "no sub-agents of the library's own",
+    "handoff": "no handoffs (pydantic-ai and smolagents delegate: that is a sub-agent), or in a "
+    "package of its own that its environment does not hold (LangGraph: `langgraph-supervisor`, "
+    "`langgraph-swarm`; Microsoft Agent Framework: `agent-framework-orchestrations`)",
     "retriever": "no retrievers, or not played (Microsoft Agent Framework, Google ADK); "
     "`@trackway.retriever` records any",
 }
@@ -94,6 +106,17 @@ _BY_NAME: Final = (
 _NO_SPAN: Final = (
     "the instrumentor writes no span for a handoff: the call is read out of the model's messages, "
     "who goes on out of the agents' spans"
+)
+_MANAGED: Final = (
+    "the instrumentor writes no span for the call of a managed agent: the call is read out of the "
+    "model's messages, its steps out of that agent's spans; what was told back is not recorded"
+)
+_OWN_WORDS: Final = (
+    "the answer is the supervisor's own words, which could be a tool's as well: whether it was "
+    "carried out is not known (`tools_not_observable`), rules on it are undecided"
+)
+_FIXED_WORDS: Final = (
+    "the framework says in a text of its own that somebody refused: the call was not carried out"
 )
 _NO_TEXT: Final = (
     "documents by id (LlamaIndex: and score): the instrumentor leaves their texts out; they are in "
@@ -121,6 +144,12 @@ NOTES: Final[dict[tuple[str, str], str]] = {
     ("google-adk", "handoff"): "the agent that goes on runs inside the one that handed over",
     ("openai-agents", "handoff"): _NO_SPAN,
     ("openai-agents-chat", "handoff"): _NO_SPAN,
+    ("openai-agents", "refusal"): _OWN_WORDS,
+    ("pydantic-ai", "refusal"): _OWN_WORDS,
+    ("langgraph", "refusal"): _FIXED_WORDS,
+    ("google-adk", "refusal"): _FIXED_WORDS,
+    ("ms-agent-framework", "refusal"): _FIXED_WORDS,
+    ("smolagents", "sub-agent"): _MANAGED,
     ("langgraph", "retriever"): _NO_TEXT,
     ("llama-index", "retriever"): _NO_TEXT,
     ("openai-agents-chat", "streaming"): "with `ModelSettings(include_usage=True)`; without it "
@@ -133,9 +162,8 @@ def not_applicable(framework: Framework, feature: str) -> str | None:
     """Why a feature has no meaning for a framework; None where it has."""
     if feature == "two-lines" and framework.own_loop:
         return OWN_LOOP
-    if feature == "handoff" and "transfer" in framework.plays:
-        return None
-    if feature in NOT_PLAYED and feature not in framework.plays:
+    variants = _VARIANTS.get(feature, (feature,))
+    if feature in NOT_PLAYED and not set(variants) & set(framework.plays):
         return NOT_PLAYED[feature]
     return None
 

@@ -70,9 +70,12 @@ VARIANTS: Final = {
         Variant("zero-code", "happy", mode="zero-code", in_a_run=False),
         Variant("reset", "happy", mode="reset", in_a_run=False, of_all=False),
         Variant("approval", "approval", phases=("ask", "approve"), of_all=False),
+        Variant("refusal", "refusal", phases=("ask", "refuse"), of_all=False),
         Variant("sub-agent", "sub-agent", in_a_run=False, of_all=False),
         Variant("handoff", "handoff", in_a_run=False, of_all=False),
         Variant("transfer", "transfer", in_a_run=False, of_all=False),
+        Variant("workflow", "workflow", in_a_run=False, of_all=False),
+        Variant("managed", "managed", in_a_run=False, of_all=False),
         Variant("retriever", "retriever", in_a_run=False, of_all=False),
     )
 }

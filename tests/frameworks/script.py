@@ -6,8 +6,9 @@
    raises and no mail is sent. `retry`: as `happy`, but the endpoint answers 429 to the first
    request, and an error of the server to the third. `approval`: as `happy`; who runs the refund
    has to ask. `sub-agent`: an agent that is a tool checks the policy. `handoff`: another agent
-   pays. `transfer`: the same by a tool that names the agent (Google ADK). `retriever`: a tool
-   searches the policies.
+   pays. `transfer`: the same by a tool that names the agent (Google ADK). `workflow`: the same by
+   LlamaIndex's tool. `managed`: as `sub-agent`, as smolagents calls and answers it. `retriever`: a
+   tool searches the policies. `refusal`: as `approval`, and whoever is asked says no.
 3. The endpoint finds the turn by the call that the last message answers, so an agent that loses a
    call id gets no further. For clients that send no ids back, it counts requests. An agent that is
    a tool begins with the question that it is asked.
@@ -18,6 +19,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any, Final
+
+from trackway_analyzer.model import NOT_RECORDED
 
 AMOUNT: Final = 42.5
 MAIL_TO: Final = "ann@example.com"
@@ -41,7 +44,7 @@ class Call:
     tool: str
     arguments: dict[str, Any]
     result: Any
-    """What the tool gives; None: it raises."""
+    """What the tool gives; None: it raises; `NOT_RECORDED`: no span and no message tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +178,40 @@ def _handoff() -> Scenario:
     return _handed_over("handoff", "A-1007", hand_over)
 
 
+def _workflow() -> Scenario:
+    arguments = {"to_agent": "payment_agent", "reason": "It pays."}
+    told = (
+        "Agent payment_agent is now handling the request due to the following reason: It pays..\n"
+        "Please continue with the current request."
+    )
+    return _handed_over("workflow", "A-1011", Call("call_handoff_1011", "handoff", arguments, told))
+
+
+def _managed() -> Scenario:
+    order = "A-1012"
+    lookup, policy, refund, mail = _calls(order)
+    ask = Call("call_ask_1012", "policy_agent", {"task": QUESTION}, NOT_RECORDED)
+    done = Call("call_allowed_1012", "final_answer", {"answer": ALLOWED}, ALLOWED)
+    scenario = _told(
+        "managed",
+        order,
+        (AGENT, (lookup,), None),
+        (AGENT, (ask,), None),
+        ("policy_agent", (policy,), None),
+        ("policy_agent", (done,), None),
+        (AGENT, (refund,), None),
+        (AGENT, (mail,), None),
+        (AGENT, (), _done(order)),
+    )
+    return replace(scenario, by_count=True)
+
+
+def _refusal() -> Scenario:
+    lookup, policy, refund, _ = _calls("A-1010")
+    sorry = "Order A-1010 was not refunded: the supervisor said no. Nobody was notified."
+    return _scenario("refusal", "A-1010", (lookup,), (policy,), (refund,), sorry)
+
+
 def _transfer() -> Scenario:
     arguments = {"agent_name": "payment_agent"}
     transfer = Call("call_transfer_1009", "transfer_to_agent", arguments, {"result": None})
@@ -213,6 +250,9 @@ SCENARIOS: Final = {
         _sub_agent(),
         _handoff(),
         _transfer(),
+        _workflow(),
+        _managed(),
+        _refusal(),
         _retriever(),
     )
 }

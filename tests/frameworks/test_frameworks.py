@@ -11,7 +11,7 @@ import pytest
 
 import trackway_analyzer as ta
 from frameworks.catalogue import FRAMEWORKS
-from frameworks.features import NOTES, asked_of_all
+from frameworks.features import HANDOFFS, NOTES, asked_of_all
 from frameworks.recordings import ANSWERS_BY_TOOL, Recording, recording
 from frameworks.script import AGENT, POLICIES, QUESTION
 
@@ -48,7 +48,8 @@ def several_agents_are_told(played: Recording) -> None:
     expected = [
         (turn.agent, name) for turn in turns for name in ("llm", *(c.tool for c in turn.calls))
     ]
-    shown = [step for step in played.run.steps if step.operation != "retrieval"]
+    tools = {step.position for step in played.tools}
+    shown = [s for s in played.run.steps if s.operation == "llm" or s.position in tools]
     assert [(step.agent, step.tool or step.operation) for step in shown] == expected
     calls = played.scenario.calls
     assert [step.call_id for step in played.tools] == [call.id for call in calls]
@@ -215,26 +216,50 @@ def test_an_approval_in_another_process(framework: str) -> None:
     assert played.run.final_text == played.scenario.turns[-1].text
 
 
+@asked_of_all("refusal")
+def test_an_approval_that_was_refused(framework: str) -> None:
+    played = recording(framework, "refusal")
+    assert set(played.spans["run_id"].to_pylist()) == {played.run.run_id}
+    waits = [event["name"] for event in played.run.run["events"] or ()]
+    assert waits == ["trackway.wait", "trackway.resume"]
+    steps = [step for step in played.run.steps if step.tool]
+    assert [step.tool for step in steps] == TOOLS[:3]
+    assert [step.call_id for step in steps] == [call.id for call in played.scenario.calls]
+    assert [step.executed for step in steps] == [True, True, False]
+    refund = steps[2]
+    in_her_words = not played.framework.refuses_itself
+    assert refund.ok is (None if in_her_words else False)
+    hidden = [(gap.name, gap.position) for gap in played.run.gaps]
+    assert hidden == [("tools_not_observable", refund.position)] * in_her_words
+    assert played.run.tools == TOOLS[:2]
+    tokens_are_right(played)
+    assert played.run.final_text == played.scenario.turns[-1].text
+
+
 @asked_of_all("sub-agent")
 def test_an_agent_as_a_tool(framework: str) -> None:
-    played = recording(framework, "sub-agent")
+    managed = "managed" in FRAMEWORKS[framework].plays
+    played = recording(framework, "managed" if managed else "sub-agent")
     several_agents_are_told(played)
     (asking,) = (step for step in played.tools if step.tool == "policy_agent")
     sub = [step for step in played.run.steps if step.agent == "policy_agent"]
     own = [step for step in played.run.steps if step.agent == AGENT]
     (path,) = {step.agent_path for step in own}
     assert {step.agent_path for step in sub} == {f"{path}/policy_agent"}
+    assert asking.synthesised == managed
+    if managed:
+        return
     assert all(played.inside(step, asking) for step in sub)
     assert not any(played.inside(step, asking) for step in own)
 
 
 @asked_of_all("handoff")
 def test_another_agent_goes_on(framework: str) -> None:
-    by_name = "transfer" in FRAMEWORKS[framework].plays
-    played = recording(framework, "transfer" if by_name else "handoff")
+    variant = next(name for name in HANDOFFS if name in FRAMEWORKS[framework].plays)
+    played = recording(framework, variant)
     several_agents_are_told(played)
     before, after = dict.fromkeys(step.agent_path or "" for step in played.run.steps)
-    inside = before if by_name else before.rpartition("/")[0]
+    inside = before if variant == "transfer" else before.rpartition("/")[0]
     assert after == "/".join([*filter(None, [inside]), "payment_agent"])
     assert {step.tool: step.agent for step in played.tools} == {
         "lookup_order": AGENT,
@@ -244,7 +269,7 @@ def test_another_agent_goes_on(framework: str) -> None:
     }
     assert {step.tool: step.synthesised for step in played.tools} == {
         "lookup_order": False,
-        played.scenario.calls[1].tool: not by_name,
+        played.scenario.calls[1].tool: variant == "handoff",
         "refund_create": False,
         "send_email": False,
     }

@@ -25,12 +25,23 @@ from trackway_analyzer.reconstruct.columns import NONE
 from trackway_analyzer.reconstruct.dialogue import Call
 from trackway_analyzer.reconstruct.drafts import Drafts
 from trackway_analyzer.reconstruct.messages import quickly_parsed
+from trackway_analyzer.reconstruct.waiting import is_unconfirmed
 from trackway_analyzer.reconstruct.witnesses import unwitnessed
 
 Missing = list[tuple[int, Call]]
 
-REFUSALS: Final = frozenset({"The tool call was denied.", "Tool execution was not approved."})
-"""What pydantic-ai (2) and openai-agents (0.24) answer the model unless somebody says it better."""
+REFUSALS: Final = frozenset(
+    {
+        "Error: Tool call invocation was rejected by user.",
+        "The tool call was denied.",
+        "Tool execution was not approved.",
+    }
+)
+"""What agent-framework (1.23) answers the model; pydantic-ai (2) and openai-agents (0.24) do unless
+somebody says it better."""
+
+_REJECTED: Final = "User rejected the tool call for `{}` with "
+"""How langchain's (1.5) answer begins, whatever reason somebody gives."""
 
 _BETWEEN_WORDS = re.compile(r"[^0-9a-z]+")
 
@@ -49,7 +60,7 @@ class Settled(NamedTuple):
 def settled(missing: Missing, drafts: Drafts) -> Settled:
     """Find out what became of these requests."""
     for _, call in missing:
-        if call.answer is not None and _is_refusal(call.answer.response):
+        if call.answer is not None and _is_refusal(call.answer.response, call.request.name):
             call.answer = None
     doubtful = unwitnessed(missing, drafts)
     told = {id(missing[place][1]) for place in doubtful}
@@ -77,8 +88,10 @@ def settled(missing: Missing, drafts: Drafts) -> Settled:
     return Settled(kept, taken_up, unseen)
 
 
-def _is_refusal(response: object) -> bool:
-    return isinstance(response, str) and response in REFUSALS
+def _is_refusal(response: object, tool: str | None) -> bool:
+    if isinstance(response, str):
+        return response in REFUSALS or response.startswith(_REJECTED.format(tool))
+    return is_unconfirmed(response)
 
 
 def _outputs_of_roots(

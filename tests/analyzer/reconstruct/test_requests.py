@@ -109,7 +109,14 @@ def test_requested_but_never_executed_is_kept():
 
 
 @pytest.mark.parametrize(
-    "refusal", ["The tool call was denied.", "Tool execution was not approved."]
+    "refusal",
+    [
+        "The tool call was denied.",
+        "Tool execution was not approved.",
+        "Error: Tool call invocation was rejected by user.",
+        "User rejected the tool call for `refund` with reason: not before Monday",
+        "User rejected the tool call for `refund` with id c2. The tool was not executed.",
+    ],
 )
 def test_a_request_that_a_person_refused_was_never_executed(refusal: str):
     record = Recording()

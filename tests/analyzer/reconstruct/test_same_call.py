@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from analyzer.span_builder import Recording, call, outline
+import pytest
+
+from analyzer.span_builder import Recording, answered, asked, call, outline
 from trackway_analyzer.model import NOT_RECORDED
 
 
@@ -173,6 +175,54 @@ def waits_for_approval(scope="opentelemetry.instrumentation.genai.openai_agents"
     record.model(agent, asks=[call("refund", {"id": 7}, "c1")])
     record.tool("refund", {"id": 7}, None, agent, scope=scope)
     return record
+
+
+def confirmed_in_adk(*results, scope="gcp.vertex.agent"):
+    """A refund that Google ADK gives a span for each time that it looks at it."""
+    record = Recording(scope=scope)
+    agent = record.agent("support")
+    record.model(agent, asks=[call("lookup", {"id": 7}, "c0")])
+    record.tool("lookup", {"id": 7}, "found", agent, call_id="c0")
+    record.model(agent, asks=[REFUND_IN_ADK])
+    for result in results:
+        record.tool("refund", {"id": 7}, result, agent, call_id="c1")
+    told = [asked(REFUND_IN_ADK), answered("c1", results[-1])]
+    record.model(agent, told=told, says="Done.")
+    return record.run()
+
+
+REFUND_IN_ADK = call("refund", {"id": 7}, "c1")
+WAITS_IN_ADK = {"error": "This tool call requires confirmation, please approve or reject."}
+REFUSED_IN_ADK = {"error": "This tool call is rejected."}
+
+
+def test_a_confirmed_call_of_adk_is_one_call():
+    run = confirmed_in_adk(WAITS_IN_ADK, {"status": "paid"})
+    _, refund = (step for step in run.steps if step.tool)
+    assert (refund.executed, refund.ok, refund.result) == (True, True, {"status": "paid"})
+    assert run.gaps == ()
+
+
+@pytest.mark.parametrize("scope", ["gcp.vertex.agent", "openinference.instrumentation.google_adk"])
+def test_a_refused_call_of_adk_was_never_executed(scope: str):
+    run = confirmed_in_adk(WAITS_IN_ADK, REFUSED_IN_ADK, scope=scope)
+    _, refund = (step for step in run.steps if step.tool)
+    assert (refund.executed, refund.ok) == (False, False)
+    assert run.gaps == ()
+
+
+@pytest.mark.parametrize(
+    "result",
+    [{"error": "This tool call is rejected.", "by": "bank"}, "This tool call is rejected."],
+)
+def test_what_a_tool_says_itself_in_such_words_is_its_result(result: object):
+    _, refund = (step for step in confirmed_in_adk(result).steps if step.tool)
+    assert (refund.executed, refund.result) == (True, result)
+
+
+def test_a_call_in_such_words_elsewhere_was_carried_out():
+    _, refund = (s for s in confirmed_in_adk(REFUSED_IN_ADK, scope="another").steps if s.tool)
+    assert (refund.executed, refund.ok) == (True, False)
 
 
 def test_a_call_that_waits_for_approval_was_not_carried_out():

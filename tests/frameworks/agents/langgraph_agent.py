@@ -78,8 +78,10 @@ def answer_with_approval(asked: dict[str, object]) -> str:
         if refund.PHASE == "ask":
             waiting = agent.invoke(asked, where)
             return refund.wait_for_approval(waiting, "refund")
-        refund.approved()
-        goes_on = Command(resume={"decisions": [{"type": "approve"}]})
+        refund.decided()
+        no = {"type": "reject", "message": refund.REFUSED}
+        decision = {"type": "approve"} if refund.PHASE == "approve" else no
+        goes_on = Command(resume={"decisions": [decision]})
         return str(agent.invoke(goes_on, where)["messages"][-1].content)
 
 

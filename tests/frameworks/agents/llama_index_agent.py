@@ -1,12 +1,27 @@
-"""LlamaIndex: `FunctionAgent` on an OpenAI-like model; one tool searches, one is an agent."""
+"""LlamaIndex: `FunctionAgent` on an OpenAI-like model; one tool searches, one is an agent.
+
+In the handoff an `AgentWorkflow` holds both agents.
+"""
 
 from __future__ import annotations
 
-from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.llms.openai_like import OpenAILike
-from refund import CHECKS, INSTRUCTIONS, MODEL, POLICIES, SCENARIO, STREAM, TOOLS, URL, play, record
+from refund import (
+    CHECKS,
+    INSTRUCTIONS,
+    MODEL,
+    PAYS,
+    POLICIES,
+    SCENARIO,
+    STREAM,
+    TOOLS,
+    URL,
+    play,
+    record,
+)
 
 record()
 
@@ -50,8 +65,19 @@ if SCENARIO == "retriever":
 
 async def answer(request: str) -> str:
     agent = FunctionAgent(
-        name="refund_agent", tools=tools, llm=llm, system_prompt=INSTRUCTIONS, streaming=STREAM
+        name="refund_agent",
+        description="Refunds orders.",
+        tools=tools,
+        llm=llm,
+        system_prompt=INSTRUCTIONS,
+        streaming=STREAM,
     )
+    if SCENARIO == "workflow":
+        payment_agent = FunctionAgent(
+            name="payment_agent", description="Pays.", tools=PAYS, llm=llm, streaming=STREAM
+        )
+        workflow = AgentWorkflow(agents=[agent, payment_agent], root_agent="refund_agent")
+        return str(await workflow.run(user_msg=request))
     return str(await agent.run(request))
 
 

@@ -60,10 +60,13 @@ async def answer(request: str) -> str:
     if refund.PHASE == "ask":
         waiting = await Runner.run(agent, request)
         return refund.wait_for_approval(waiting, waiting.to_state().to_json())
-    if refund.PHASE == "approve":
-        state = await RunState.from_json(agent, refund.approved())
+    if refund.GOES_ON:
+        state = await RunState.from_json(agent, refund.decided())
         for item in state.get_interruptions():
-            state.approve(item)
+            if refund.PHASE == "approve":
+                state.approve(item)
+            else:
+                state.reject(item, rejection_message=refund.REFUSED)
         return str((await Runner.run(agent, state)).final_output)
     if not refund.STREAM:
         return str((await Runner.run(agent, request)).final_output)

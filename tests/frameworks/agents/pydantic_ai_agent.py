@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import refund
-from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ToolDenied
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
@@ -42,11 +42,12 @@ async def answer(request: str) -> str:
         calls = [call.tool_call_id for call in waiting.output.approvals]
         messages = waiting.all_messages_json().decode()
         return refund.wait_for_approval(waiting, {"calls": calls, "messages": messages})
-    if refund.PHASE == "approve":
-        left = refund.approved()
+    if refund.GOES_ON:
+        left = refund.decided()
         history = ModelMessagesTypeAdapter.validate_json(left["messages"])
-        yes = DeferredToolResults(approvals=dict.fromkeys(left["calls"], True))
-        goes_on = await agent.run(message_history=history, deferred_tool_results=yes)
+        decision = True if refund.PHASE == "approve" else ToolDenied(refund.REFUSED)
+        decided = DeferredToolResults(approvals=dict.fromkeys(left["calls"], decision))
+        goes_on = await agent.run(message_history=history, deferred_tool_results=decided)
         return str(goes_on.output)
     if not refund.STREAM:
         return str((await agent.run(request)).output)

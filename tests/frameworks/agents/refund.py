@@ -33,7 +33,10 @@ STATE = Path(os.environ["REFUND_STATE"])
 """Where a run that waits for approval leaves what the next process needs."""
 
 PHASE = os.environ["REFUND_PHASE"]
-"""`ask` up to the approval, `approve` from there on in another process; empty: all at once."""
+"""`ask` up to the approval, then in another process `approve` or `refuse`; empty: all at once."""
+GOES_ON = PHASE in ("approve", "refuse")
+REFUSED = "Ann says: not before Monday."
+"""What the supervisor answers in place of the refund, where a framework passes her words on."""
 INSTRUCTIONS = "You are a refund agent. Look up the order, check the policy, refund it, then mail."
 REQUEST = f"Refund order {ORDER}"
 MODEL = "gpt-4o"
@@ -123,7 +126,7 @@ def play(answer: Callable[[str], Any]) -> None:
 
 
 def _run() -> AbstractContextManager[Any]:
-    if PHASE == "approve":
+    if GOES_ON:
         return trackway.run(resume_from=json.loads(STATE.read_text())["carrier"])
     return trackway.run("refund", input=REQUEST) if IN_A_RUN else nullcontext()
 
@@ -136,9 +139,9 @@ def wait_for_approval(result: Any, state: Any) -> str:
     return "waiting for approval"
 
 
-def approved() -> Any:
+def decided() -> Any:
     """Say in the record that the wait is over; return what was left."""
-    trackway.resume(reason="approved")
+    trackway.resume(reason=PHASE)
     return json.loads(STATE.read_text())["state"]
 
 

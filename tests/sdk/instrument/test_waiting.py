@@ -30,6 +30,41 @@ PYDANTIC_AI = SimpleNamespace(  # 2.68: AgentRunResult.output of DeferredToolReq
         calls=[],
     )
 )
+MS_AGENT_FRAMEWORK = SimpleNamespace(  # 1.23: AgentResponse.user_input_requests of Content
+    user_input_requests=[
+        SimpleNamespace(
+            type="function_approval_request",
+            id="fc_1",
+            function_call=SimpleNamespace(
+                name="refund_create", call_id="call_1", arguments='{"order_id": "A9128"}'
+            ),
+        ),
+        SimpleNamespace(type="oauth_consent_request", id="o_1", function_call=None),
+    ]
+)
+GOOGLE_ADK = SimpleNamespace(  # 2.13: Event of a tool that requires confirmation
+    content=SimpleNamespace(
+        parts=[
+            SimpleNamespace(text="A moment.", function_call=None),
+            SimpleNamespace(
+                text=None,
+                function_call=SimpleNamespace(
+                    name="adk_request_confirmation",
+                    id="adk-1",
+                    args={
+                        "originalFunctionCall": {
+                            "id": "call_1",
+                            "name": "refund_create",
+                            "args": {"order_id": "A9128"},
+                        },
+                        "toolConfirmation": {"hint": "Please approve", "confirmed": False},
+                    },
+                ),
+            ),
+        ]
+    )
+)
+SAID = SimpleNamespace(content=SimpleNamespace(parts=[SimpleNamespace(text="Wait")]))
 LANGGRAPH = {"messages": [], "__interrupt__": [Interrupt({"refund": "A9128"}, id="i-1")]}
 
 REFUND = 'refund_create({"order_id": "A9128"})'
@@ -41,8 +76,18 @@ REFUND = 'refund_create({"order_id": "A9128"})'
         (OPENAI_AGENTS, "call_1", REFUND),
         (PYDANTIC_AI, "call_1", REFUND),
         (LANGGRAPH, "i-1", '{"refund": "A9128"}'),
+        (MS_AGENT_FRAMEWORK, "fc_1", REFUND),
+        (GOOGLE_ADK, "adk-1", REFUND),
+        ([SAID, GOOGLE_ADK], "adk-1", REFUND),
     ],
-    ids=["openai-agents", "pydantic-ai", "langgraph"],
+    ids=[
+        "openai-agents",
+        "pydantic-ai",
+        "langgraph",
+        "ms-agent-framework",
+        "google-adk-event",
+        "google-adk",
+    ],
 )
 def test_each_approval_is_a_wait(recorded: Any, result: Any, token: str, reason: str) -> None:
     with trackway.run("t") as run:
@@ -65,6 +110,8 @@ def test_each_approval_is_a_wait(recorded: Any, result: Any, token: str, reason:
         None,
         "done",
         {"messages": []},
+        [],
+        [SAID, SimpleNamespace(content=None)],
         SimpleNamespace(output="done", interruptions=[]),
         SimpleNamespace(output=SimpleNamespace(calls=["a user's own list"])),
     ],
