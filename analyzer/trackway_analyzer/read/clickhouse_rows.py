@@ -26,7 +26,7 @@ from trackway_analyzer.read.foreign_values import (
     time_of,
     trace_id_of,
 )
-from trackway_analyzer.read.otlp_json import CODES, KINDS
+from trackway_analyzer.read.otlp_values import CODES, KINDS
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.spans import Attributes, RawEvent, RawLink, RawSpan
 

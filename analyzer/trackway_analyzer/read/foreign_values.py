@@ -20,7 +20,7 @@ import pyarrow as pa
 from trackway.schema import Trackway
 from trackway_analyzer.json_text import UnencodableError, compact
 from trackway_analyzer.read.any_value import BrokenValueError, bounded
-from trackway_analyzer.read.otlp_json import span_hex
+from trackway_analyzer.read.otlp_values import span_hex
 from trackway_analyzer.spans import Attributes, Origin
 
 TRACE_DIGITS: Final = 32

@@ -16,7 +16,7 @@ from trackway.schema import BYTES_TAG
 from trackway_analyzer.json_text import UnencodableError, compact
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.any_value import BrokenValueError, bounded
-from trackway_analyzer.read.otlp_json import span_hex
+from trackway_analyzer.read.otlp_values import span_hex
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.spans import Attributes, Origin, RawEvent, RawLink, RawSpan
 

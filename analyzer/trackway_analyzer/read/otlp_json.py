@@ -2,25 +2,34 @@
 
 One document is `{"resourceSpans": [...]}`: a whole file, or one line of a collector's file.
 
-1. Ids are hex of any case; 24 or 12 characters of base64 (Tempo) are turned into hex.
-2. Enums are integers or names, 64-bit integers texts or numbers, field names lowerCamelCase or
-   snake_case; unknown fields are ignored. `batches` (Tempo), `data` and lists are looked into.
-3. A span without ids, or that is no object, is put aside; a broken attribute costs that attribute.
+1. Ids, times and enums are read as `otlp_values` says; unknown fields are ignored. `batches`
+   (Tempo), `data` and lists are looked into.
+2. A span without ids, or that is no object, is put aside; a broken attribute costs that attribute.
    A span without a start time takes its end, else 0, and is counted.
-4. Log records in the document (`resourceLogs`) are kept for their spans (`log_records`).
+3. Log records in the document (`resourceLogs`) are kept for their spans (`log_records`).
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any, Final
 
 from trackway_analyzer.json_text import UnencodableError, compact
 from trackway_analyzer.read.any_value import BrokenValueError, any_value, attributes_of
 from trackway_analyzer.read.log_records import LogRecords
+from trackway_analyzer.read.otlp_values import (
+    CODES,
+    count_of,
+    enum,
+    field_of,
+    kind_of,
+    known_span_hex,
+    nanoseconds,
+    objects_of,
+    span_hex,
+    text_of,
+    trace_hex,
+)
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.spans import (
     Attributes,
@@ -32,9 +41,6 @@ from trackway_analyzer.spans import (
     link_attributes,
 )
 
-KINDS: Final = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
-CODES: Final = ("UNSET", "OK", "ERROR")
-_MAX_TIME: Final = 2**63 - 1
 _WRAPPERS: Final = ("batches", "data", "trace", "traces", "resource_spans", "requests", "result")
 
 
@@ -64,17 +70,19 @@ def resource_groups(document: Any, depth: int = 0) -> list[Any] | None:
 
 def log_groups(document: Any) -> list[Any] | None:
     """Return the resource-log groups of a document; None where it holds no logs."""
-    groups = _field(document, "resourceLogs", "resource_logs") if isinstance(document, dict) else 0
+    groups = (
+        field_of(document, "resourceLogs", "resource_logs") if isinstance(document, dict) else 0
+    )
     return groups if isinstance(groups, list) else None
 
 
 def keep_logs(groups: list[Any], logs: LogRecords) -> None:
     """Keep the log records of resource-log groups for their spans."""
-    for group in _objects(groups):
-        for scope in _objects(_field(group, "scopeLogs", "scope_logs")):
-            for record in _objects(_field(scope, "logRecords", "log_records")):
-                trace_id = span_hex(_field(record, "traceId", "trace_id"), 32)
-                span_id = span_hex(_field(record, "spanId", "span_id"), 16)
+    for group in objects_of(groups):
+        for scope in objects_of(field_of(group, "scopeLogs", "scope_logs")):
+            for record in objects_of(field_of(scope, "logRecords", "log_records")):
+                trace_id = span_hex(field_of(record, "traceId", "trace_id"), 32)
+                span_id = span_hex(field_of(record, "spanId", "span_id"), 16)
                 logs.add(trace_id, span_id, _log_event(record))
 
 
@@ -85,7 +93,7 @@ def spans_of(groups: list[Any], quarantine: Quarantine, offset: int | None) -> I
             quarantine.add(Reason.BROKEN_SPAN, "a resource group must be an object", offset)
             continue
         resource, resource_text = resource_of(group.get("resource"), quarantine, offset)
-        for part in _objects(_spans_of_group(group)):
+        for part in objects_of(_spans_of_group(group)):
             origin = origin_of(resource, resource_text, group, part, quarantine, offset)
             spans = part.get("spans")
             if not isinstance(spans, list | None):
@@ -109,8 +117,8 @@ def origin_of(
     scope = scope if isinstance(scope, dict) else {}
     return Origin(
         resource,
-        _text(scope.get("name")) or None,
-        _text(scope.get("version")) or None,
+        text_of(scope.get("name")) or None,
+        text_of(scope.get("version")) or None,
         resource_text,
         _beside(group, part, scope, quarantine, offset),
     )
@@ -127,7 +135,7 @@ def _beside(
     own = attributes_of(scope.get("attributes"), broken)
     for detail in broken:
         quarantine.add(Reason.BROKEN_VALUE, f"scope: {detail}", offset)
-    urls = [_text(_field(item, "schemaUrl", "schema_url")) for item in (part, group)]
+    urls = [text_of(field_of(item, "schemaUrl", "schema_url")) for item in (part, group)]
     try:
         return beside(own, *urls)
     except UnencodableError:
@@ -165,21 +173,21 @@ def _span(item: Any, origin: Origin, quarantine: Quarantine, offset: int | None)
         origin,
         attributes_of(item.get("attributes"), broken),
         broken,
-        _field(item, "traceId", "trace_id"),
-        _field(item, "spanId", "span_id"),
-        _field(item, "parentSpanId", "parent_span_id"),
+        field_of(item, "traceId", "trace_id"),
+        field_of(item, "spanId", "span_id"),
+        field_of(item, "parentSpanId", "parent_span_id"),
         item.get("name"),
         item.get("kind"),
-        _field(item, "startTimeUnixNano", "start_time_unix_nano"),
-        _field(item, "endTimeUnixNano", "end_time_unix_nano"),
+        field_of(item, "startTimeUnixNano", "start_time_unix_nano"),
+        field_of(item, "endTimeUnixNano", "end_time_unix_nano"),
         item.get("status"),
         item.get("events"),
         item.get("links"),
-        _field(item, "traceState", "trace_state"),
+        field_of(item, "traceState", "trace_state"),
         item.get("flags"),
-        _field(item, "droppedAttributesCount", "dropped_attributes_count"),
-        _field(item, "droppedEventsCount", "dropped_events_count"),
-        _field(item, "droppedLinksCount", "dropped_links_count"),
+        field_of(item, "droppedAttributesCount", "dropped_attributes_count"),
+        field_of(item, "droppedEventsCount", "dropped_events_count"),
+        field_of(item, "droppedLinksCount", "dropped_links_count"),
     )
     return checked(span, broken, quarantine, offset)
 
@@ -208,7 +216,7 @@ def span_of(
 
     A start of -1 is none. What is wrong with events and links is described in `broken`.
     """
-    known_trace_id, known_span_id = _trace_hex(trace_id), _span_hex(span_id)
+    known_trace_id, known_span_id = trace_hex(trace_id), known_span_hex(span_id)
     if known_trace_id is None or known_span_id is None:
         return None
     status = status if isinstance(status, dict) else _NO_STATUS
@@ -220,18 +228,18 @@ def span_of(
         NO_START if began is None else began,
         origin,
         attributes,
-        _span_hex(parent_span_id) if parent_span_id else None,
-        _kind(kind),
+        known_span_hex(parent_span_id) if parent_span_id else None,
+        kind_of(kind),
         nanoseconds(end),
-        _enum(status.get("code", 0), CODES, "STATUS_CODE_"),
-        _text(status.get("message")) or None,
+        enum(status.get("code", 0), CODES, "STATUS_CODE_"),
+        text_of(status.get("message")) or None,
         _events(events, broken) if events else (),
         _links(links, broken) if links else (),
-        _text(trace_state) or None,
-        None if flags is None else _count(flags),
-        None if dropped_attributes is None else _count(dropped_attributes),
-        None if dropped_events is None else _count(dropped_events),
-        None if dropped_links is None else _count(dropped_links),
+        text_of(trace_state) or None,
+        None if flags is None else count_of(flags),
+        None if dropped_attributes is None else count_of(dropped_attributes),
+        None if dropped_events is None else count_of(dropped_events),
+        None if dropped_links is None else count_of(dropped_links),
     )
 
 
@@ -260,11 +268,11 @@ def _events(items: Any, broken: list[str]) -> tuple[RawEvent, ...]:
         return ()
     return tuple(
         RawEvent(
-            _text(item.get("name")) or "",
-            nanoseconds(_field(item, "timeUnixNano", "time_unix_nano")),
+            text_of(item.get("name")) or "",
+            nanoseconds(field_of(item, "timeUnixNano", "time_unix_nano")),
             attributes_of(item.get("attributes"), broken),
         )
-        for item in _objects(items)
+        for item in objects_of(items)
     )
 
 
@@ -273,15 +281,15 @@ def _links(items: Any, broken: list[str]) -> tuple[RawLink, ...]:
         return ()
     return tuple(
         RawLink(
-            span_hex(_field(item, "traceId", "trace_id"), 32) or "",
-            span_hex(_field(item, "spanId", "span_id"), 16) or "",
+            span_hex(field_of(item, "traceId", "trace_id"), 32) or "",
+            span_hex(field_of(item, "spanId", "span_id"), 16) or "",
             link_attributes(
                 attributes_of(item.get("attributes"), broken),
-                _text(_field(item, "traceState", "trace_state")),
-                _count(item.get("flags")),
+                text_of(field_of(item, "traceState", "trace_state")),
+                count_of(item.get("flags")),
             ),
         )
-        for item in _objects(items)
+        for item in objects_of(items)
     )
 
 
@@ -293,106 +301,12 @@ def _log_event(record: dict[str, Any]) -> RawEvent:
             attributes.setdefault("body", any_value(body))
         except BrokenValueError:
             attributes.setdefault("body", None)
-    name = _text(_field(record, "eventName", "event_name")) or next(
+    name = text_of(field_of(record, "eventName", "event_name")) or next(
         (attributes[key] for key in _EVENT_NAMES if key in attributes), None
     )
-    time = nanoseconds(_field(record, "timeUnixNano", "time_unix_nano"))
+    time = nanoseconds(field_of(record, "timeUnixNano", "time_unix_nano"))
     return RawEvent(name if isinstance(name, str) else "", time, attributes)
 
 
 _EVENT_NAMES: Final = ("event.name", "otel.event.name")
 """Attributes that name an event which was written before records had a field for it."""
-
-
-def span_hex(value: Any, length: int) -> str | None:
-    """Return an id as lower-case hex of `length` digits; None where it is empty or no id."""
-    if not isinstance(value, str) or not value:
-        return None
-    if len(value) == length:
-        text = value.lower()
-        if _is_hex(text):
-            return None if text == "0" * length else text
-    return _hex_of_base64(value, length)
-
-
-def _trace_hex(value: Any) -> str | None:
-    return _known_hex(value, 32) if value.__class__ is str else None
-
-
-def _span_hex(value: Any) -> str | None:
-    return _known_hex(value, 16) if value.__class__ is str else None
-
-
-_known_hex: Final = lru_cache(maxsize=8192)(span_hex)
-"""Ids come again: a trace's on each of its spans, a span's on its children."""
-
-
-def _hex_of_base64(value: str, length: int) -> str | None:
-    try:
-        raw = base64.b64decode(value, validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return raw.hex() if len(raw) * 2 == length and any(raw) else None
-
-
-def _is_hex(text: str) -> bool:
-    try:
-        int(text, 16)
-    except ValueError:
-        return False
-    return text.isalnum()
-
-
-def nanoseconds(value: Any) -> int | None:
-    """Return a time in ns; None where it is absent, zero or out of range."""
-    if value.__class__ not in _NUMBERS:
-        return None
-    try:
-        time = int(value)
-    except (ValueError, OverflowError):
-        return None
-    return time if 0 < time <= _MAX_TIME else None
-
-
-_NUMBERS: Final = (str, int, float)
-
-
-def _enum(value: Any, names: tuple[str, ...], prefix: str) -> str | None:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return names[value] if 0 <= value < len(names) else None
-    if isinstance(value, str):
-        name = value.upper().removeprefix(prefix)
-        if name in names:
-            return name
-        return _enum(int(value), names, prefix) if value.isascii() and value.isdigit() else None
-    return None
-
-
-def _kind(value: Any) -> str | None:
-    """Return a kind by name; the default of protobuf, which writers leave out, is none."""
-    name = _enum(value, KINDS, "SPAN_KIND_")
-    return None if name == KINDS[0] else name
-
-
-def _count(value: Any) -> int | None:
-    try:
-        count = int(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return count if 0 < count < 2**31 else None
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _field(item: dict[str, Any], camel: str, snake: str) -> Any:
-    value = item.get(camel)
-    return item.get(snake) if value is None else value
-
-
-def _objects(items: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(items, list):
-        for item in items:
-            if isinstance(item, dict):
-                yield item

@@ -20,7 +20,7 @@ from trackway.schema import BYTES_TAG
 from trackway_analyzer.json_text import compact
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.any_value import MAX_DEPTH, BrokenValueError, finite, untagged
-from trackway_analyzer.read.otlp_json import CODES, KINDS, nanoseconds
+from trackway_analyzer.read.otlp_values import CODES, KINDS, nanoseconds
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.spans import (
     Attributes,

@@ -20,8 +20,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 
 from trackway_analyzer.read.any_value import BrokenValueError
 from trackway_analyzer.read.log_records import LogRecords
-from trackway_analyzer.read.otlp_json import nanoseconds
 from trackway_analyzer.read.otlp_protobuf import attributes_of_pairs, value_of
+from trackway_analyzer.read.otlp_values import nanoseconds
 from trackway_analyzer.spans import RawEvent
 
 METRICS: Final = "OTLP metrics, which hold no spans"

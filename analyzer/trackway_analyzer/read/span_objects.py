@@ -19,7 +19,7 @@ from typing import Any, Final
 from trackway_analyzer.dialects.values import json_of
 from trackway_analyzer.read.any_value import attributes_of
 from trackway_analyzer.read.foreign_values import first, kept, span_id_of, time_of, trace_id_of
-from trackway_analyzer.read.otlp_json import CODES, KINDS
+from trackway_analyzer.read.otlp_values import CODES, KINDS
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.spans import Attributes, Origin, RawEvent, RawLink, RawSpan
 
