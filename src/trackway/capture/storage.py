@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 from collections import namedtuple
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 _tuplegetter: Final[type] = type(namedtuple("_Pair", "field").__dict__["field"])
 mro_of: Final[Callable[[type], tuple[type, ...]]] = type.__dict__["__mro__"].__get__
@@ -20,6 +20,10 @@ _name_of: Final[Callable[[type], str]] = type.__dict__["__qualname__"].__get__
 _module_of: Final[Callable[[type], Any]] = type.__dict__["__module__"].__get__
 _STORED_IN_SLOTS: Final = (types.MemberDescriptorType, _tuplegetter)
 """Built-in descriptors that read what the interpreter keeps of an instance."""
+_Stores: TypeAlias = tuple[type, Callable[[Any], Any] | None, Callable[[Any], Any] | None]
+"""A class, held so that its id stays its own, and what reads its instances' two dicts."""
+_MOST_KNOWN: Final = 1024
+_stores: dict[int, _Stores] = {}
 MISSING: Final = object()
 """Stands for an attribute that is not stored."""
 
@@ -60,23 +64,46 @@ def attribute_of(value: Any, name: str) -> Any:
     """Return a stored attribute, an extra of a pydantic model, a field of a named tuple or a plain
     attribute of the class, or `MISSING`; properties, methods and lazy attributes never run.
     """
-    stored = instance_dict(value)
-    if stored is not None:
-        found = stored.get(name, MISSING)
-        if found is not MISSING:
-            return found
-    held = class_attribute(type(value), name)
-    if held is not MISSING:
-        way = type(held)
-        if way in _STORED_IN_SLOTS:
+    kind = type(value)
+    _, stored_of, extra_of = _stores.get(id(kind)) or _learn(kind)
+    for store_of in (stored_of, extra_of):
+        if store_of is not None:
             try:
-                return held.__get__(value)
-            except AttributeError:
-                return MISSING
-        if class_attribute(way, "__get__") is MISSING:
-            return held
-    extra = field_of(value, "__pydantic_extra__")
-    return extra.get(name, MISSING) if type(extra) is dict else MISSING
+                store = store_of(value)
+            except AttributeError:  # an empty slot
+                continue
+            if type(store) is dict and name in store:
+                return store[name]
+    held = class_attribute(kind, name)
+    if held is MISSING:
+        return MISSING
+    way = type(held)
+    if way in _STORED_IN_SLOTS:
+        try:
+            return held.__get__(value)
+        except AttributeError:
+            return MISSING
+    return held if class_attribute(way, "__get__") is MISSING else MISSING
+
+
+def _learn(kind: type) -> _Stores:
+    """Find out where instances of a class keep their attributes; by id, for a class may hash."""
+    if len(_stores) >= _MOST_KNOWN:
+        _stores.clear()
+    extra = class_attribute(kind, "__pydantic_extra__")
+    found = (
+        kind,
+        _dict_of(kind),
+        extra.__get__ if type(extra) is types.MemberDescriptorType else None,
+    )
+    _stores[id(kind)] = found
+    return found
+
+
+def _dict_of(kind: type) -> Callable[[Any], Any] | None:
+    descriptor = class_attribute(kind, "__dict__")
+    builtin = isinstance(descriptor, types.GetSetDescriptorType | types.MemberDescriptorType)
+    return descriptor.__get__ if builtin else None
 
 
 def class_attribute(kind: type, name: str) -> Any:
@@ -90,8 +117,6 @@ def class_attribute(kind: type, name: str) -> Any:
 
 def instance_dict(value: Any) -> dict[str, Any] | None:
     """Return the instance's own dict, or None where it has none."""
-    descriptor = class_attribute(type(value), "__dict__")
-    if not isinstance(descriptor, types.GetSetDescriptorType | types.MemberDescriptorType):
-        return None
-    stored = descriptor.__get__(value)
+    dict_of = _dict_of(type(value))
+    stored = None if dict_of is None else dict_of(value)
     return stored if type(stored) is dict else None
