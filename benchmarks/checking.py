@@ -10,6 +10,8 @@
 3. Faults that were planted are counted against what the rules found, or there is no figure.
 4. `yardstick` is the least that a check of files can do on this machine: DuckDB lists the tools of
    each run in order, a Python function looks whether the refund came after the lookup.
+5. `sort` is what any check of unsorted files has to do, and no more: DuckDB reads the tool, two
+   values and the numbers of each span and sorts them by run and start.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report import setting, table
-from benchmarks.run_population import Order, Population, write_population
+from benchmarks.run_population import SPANS_IN_RUN, Order, Population, write_population
 
 POLICY = r"""
 version: 1
@@ -67,14 +69,15 @@ class Speed:
     megabytes: float
     found: dict[str, int]
 
-    def row(self, name: str) -> tuple[str, ...]:
-        """A row of the table."""
+    def row(self, name: str, least: Speed) -> tuple[str, ...]:
+        """A row of the table; `least` is the yardstick."""
         return (
             name,
             f"{self.runs:,}",
             f"{self.runs / self.cpu:,.0f}",
             f"{self.runs / self.wall:,.0f}",
             f"{self.cpu / self.runs * 1e6:.2f}",
+            f"{self.cpu / self.runs / (least.cpu / least.runs):.1f}",
             f"{self.megabytes:,.0f}",
         )
 
@@ -91,6 +94,11 @@ def checked(folder: Path) -> Speed:
 def yardstick(folder: Path) -> Speed:
     """List the tools of each run and look at them in Python."""
     return _apart(_least, str(folder))
+
+
+def sort(folder: Path) -> Speed:
+    """Read what a check needs of each span and sort it, unchecked."""
+    return _apart(_sorted, str(folder))
 
 
 def _apart(work: Callable[[str], tuple[int, float, float, dict[str, int]]], place: str) -> Speed:
@@ -147,6 +155,24 @@ def _least(place: str) -> tuple[int, float, float, dict[str, int]]:
     return len(early), wall, cpu, {"early": sum(early)}
 
 
+def _sorted(place: str) -> tuple[int, float, float, dict[str, int]]:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute("SET threads = 1")
+        for _ in range(2):
+            started = time.perf_counter(), time.process_time()
+            batches = connection.sql(
+                "SELECT hash(run_id) AS run, start, operation, tool, tool_kind, ok,"
+                " json_extract_string(arguments, '$.order_id'),"
+                " json_extract_string(result, '$.id'), json_extract_string(result, '$.status'),"
+                f" tokens_in, tokens_out, cost FROM '{place}/*.parquet' ORDER BY run, start"
+            ).to_arrow_reader(1_000_000)
+            spans = sum(map(len, batches))
+            wall, cpu = time.perf_counter() - started[0], time.process_time() - started[1]
+    return spans // SPANS_IN_RUN, wall, cpu, {}
+
+
 def _early(tools: Sequence[str]) -> bool:
     """Whether a refund came before any lookup."""
     for tool in tools:
@@ -167,29 +193,41 @@ def assert_found(population: Population, speed: Speed) -> None:
 
 def report(runs: int) -> str:
     """Measure every population and return the tables."""
-    rows, curve = [], []
+    speeds: list[tuple[str, Speed]] = []
+    curve = []
     with tempfile.TemporaryDirectory(prefix="trackway-bench-") as made:
         orders: tuple[Order, ...] = ("sorted", "arrival")
         for order in orders:
             population = write_population(Path(made) / order, runs, order=order)
             speed = checked(population.folder)
             assert_found(population, speed)
-            rows.append(speed.row(f"{order} files"))
-        rows.append(yardstick(Path(made) / "arrival").row("yardstick, arrival files"))
+            speeds.append((f"{order} files", speed))
+        least = yardstick(Path(made) / "arrival")
+        speeds.append(("yardstick, arrival files", least))
+        speeds.append(("sort, arrival files", sort(Path(made) / "arrival")))
         own = write_population(
             Path(made) / "own", min(runs, 20_000), order="arrival", each_its_own=True
         )
-        rows.append(checked(own.folder).row("as many variants as runs"))
+        speeds.append(("as many variants as runs", checked(own.folder)))
+        rows = [speed.row(name, least) for name, speed in speeds]
         for part in (runs // 8, runs // 4, runs // 2):
             small = write_population(Path(made) / str(part), part, order="arrival")
             speed = checked(small.folder)
-            curve.append(speed.row(f"arrival files, {part / runs:.1%} of the runs"))
+            curve.append(speed.row(f"arrival files, {part / runs:.1%} of the runs", least))
         for share in (0.0, 0.5):
             some = write_population(
                 Path(made) / f"faulty-{share}", runs // 4, order="arrival", faulty=share
             )
-            curve.append(checked(some.folder).row(f"arrival files, {share:.0%} faulty"))
-    head = ("population", "runs", "runs a CPU second", "runs a second", "µs a run", "MB at most")
+            curve.append(checked(some.folder).row(f"arrival files, {share:.0%} faulty", least))
+    head = (
+        "population",
+        "runs",
+        "runs a CPU second",
+        "runs a second",
+        "µs a run",
+        "× yardstick",
+        "MB at most",
+    )
     return f"{table(head, rows)}\n\n{table(head, curve)}\n\n{setting(PACKAGES)}"
 
 

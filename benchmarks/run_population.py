@@ -46,6 +46,7 @@ READS: Final = 400
 
 _ROW_GROUP: Final = 65_536
 _STEPS: Final = 8
+SPANS_IN_RUN: Final = _STEPS + 1
 _LLM, _LOOKUP, _CHECK, _REFUND, _EMAIL, _DELETE, _READ = range(7)
 _TOOLS: Final = (
     None,
@@ -117,7 +118,7 @@ def write_population(
             compression_level=3,
         )
     size = sum(file.stat().st_size for file in folder.glob("*.parquet"))
-    return Population(folder, runs, runs * (_STEPS + 1), size, planted)
+    return Population(folder, runs, runs * SPANS_IN_RUN, size, planted)
 
 
 class _Part:
@@ -148,7 +149,7 @@ class _Part:
 
     def table(self, order: Order) -> pa.Table:
         """All spans, in the order of the file."""
-        width = _STEPS + 1
+        width = SPANS_IN_RUN
         run = np.repeat(np.arange(self.count), width)
         place = np.tile(np.arange(width), self.count)
         self.run, self.place = run, place
