@@ -216,3 +216,17 @@ def test_calls_without_a_name_are_not_known_to_be_equal(
     steps = [{"tool": "a", "arguments": "{}"}, {"arguments": "{}"}] * 3
 
     assert said(NoLoops(), run_of(steps)) == []
+
+
+@pytest.mark.parametrize(
+    ("run", "rule", "detail"),
+    [
+        ("aaa", NoLoops(), {"what": "identical", "length": 1, "times": 3}),
+        ("ababab", NoLoops(), {"what": "cycle", "length": 2, "times": 3}),
+        ("aaa", NoLoops(0, 0, 3), {"what": "stagnation", "length": 1, "times": 3}),
+    ],
+)
+def test_which_loop_it_is(call: Any, run: str, rule: NoLoops, detail: dict[str, Any]) -> None:
+    (result,) = rule.check(trajectory_of([call(letter) for letter in run], final_text="").batch)
+
+    assert result.detail == detail

@@ -400,3 +400,14 @@ def test_seconds_are_told_to_the_thousandth(run_of: Any) -> None:
     assert Deadline().explain(batch, result).sentence == (
         "the run ended 1.235 seconds after its deadline"
     )
+
+
+def test_a_call_that_recorded_effects_changes_something_whatever_its_kind(
+    said: Callable[..., Any], run_of: Any
+) -> None:
+    done = {"tool": "a", "events": [event("effect", operation_id="o", applied=True)]}
+
+    assert said(Effects(), run_of([done, {"tool": "b"}, done])) == [
+        ("violated", "operation o took effect twice, at steps 1 and 3 a")
+    ]
+    assert said(Effects(), run_of([{"tool": "b", "operation_id": "o"}] * 2 + [done])) == []

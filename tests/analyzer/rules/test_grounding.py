@@ -446,3 +446,20 @@ def test_what_a_model_call_was_given_counts_from_there_on(run_of: Callable[..., 
     found = find_ungrounded(run_of(steps, input="Hello"))
 
     assert found[["step", "value"]].to_numpy().tolist() == [[1, '"B456"']]
+
+
+def test_an_ungrounded_identifier_is_listed_with_its_span(run_of: Callable[..., RunBatch]) -> None:
+    step = {"tool": "a", "span_id": "s1", "arguments": orjson.dumps({"id": "B456"}).decode()}
+    found = find_ungrounded(run_of([step], input="Take B455."))
+
+    assert found.to_dict("records") == [
+        {
+            "run_id": "r1",
+            "step": 1,
+            "span_id": "s1",
+            "tool": "a",
+            "argument": "$.id",
+            "value": '"B456"',
+            "nearest": "B455.",
+        }
+    ]

@@ -87,6 +87,7 @@ def test_a_rule_in_yaml_is_the_rule_in_python(text: str, rule: Rule) -> None:
     [
         ("[]", "1: expected a mapping with version, tools and rules"),
         ("", "1: expected a mapping with version, tools and rules"),
+        ("rules: [{forbid: a}]\nversion: 2", "2: expected version: 1, found 2"),
         ("version: true\nrules: [{forbid: a}]", "1: expected version: 1, found True"),
         ("\nversion: '1'\nrules: [{forbid: a}]", "2: expected version: 1, found '1'"),
         (

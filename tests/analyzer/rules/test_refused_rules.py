@@ -122,6 +122,18 @@ LIMITS = "steps, tool_calls, model_calls, retries, tokens, tokens_in, tokens_out
             lambda: compiled_pattern("("),
             "'(' is no regular expression: missing ), unterminated subpattern at position 0",
         ),
+        (
+            lambda: StepRegex("a", extra="all"),  # type: ignore[arg-type]
+            "unknown extra 'all', did you mean 'allow'?",
+        ),
+        (
+            lambda: compiled('a == "\\q"'),
+            '\'a == "\\\\q"\': "\\q" is no text that JSON can read',
+        ),
+        (
+            lambda: Policy(Before("a", "b"), Before("b", "a")),
+            "policy: before: b, a contradicts before: a, b: neither a nor b could ever come",
+        ),
         (lambda: StepRegex("a{1,2"), "'a{1,2' is no pattern of steps: cannot read it at 2"),
     ],
 )

@@ -111,3 +111,11 @@ def test_several_tools_are_listed_in_the_sentences(run_of: Callable[..., RunBatc
     assert said(Allowed(["a", "c"]), batch) == [
         ("insufficient", "no other tool than a, c was seen, but missing_steps may hide one")
     ]
+
+
+def test_only_the_agents_own_attempts_count(run_of: Callable[..., RunBatch]) -> None:
+    batch = run_of([{"tool": "a", "agent": "x"}, {"tool": "a", "agent": "y"}, {"tool": "a"}])
+
+    assert said(Forbidden("a", agent="y"), batch) == [("violated", "step 2 a is forbidden")]
+    assert said(Forbidden("a", agent="z"), batch) == []
+    assert said(Allowed("b", agent="x"), batch) == [("violated", "step 1 a is not allowed: only b")]

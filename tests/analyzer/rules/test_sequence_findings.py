@@ -10,7 +10,7 @@ import pytest
 
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import Gap, Trajectory
-from trackway_analyzer.rules import Sequence, ToolSpec
+from trackway_analyzer.rules import EntitySpec, Sequence, ToolSpec
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import compiled
 from trackway_analyzer.tables import RUN_SCHEMA, STEP_SCHEMA, table_of
@@ -468,3 +468,42 @@ def test_a_success_of_the_pattern_is_needed_beside_that_of_the_tool(
     run = [look(), made("pay", {}, result)]
 
     assert (rule.check(Evidence.of(gapped(run, final_text="").batch, tools)) == []) is holds
+
+
+def test_a_thing_that_the_tool_declares_is_named_in_the_sentence(
+    gapped: Callable[..., Trajectory],
+) -> None:
+    tools = {"pay": ToolSpec("mutate", EntitySpec(argument="order_id"))}
+    evidence = Evidence.of(gapped([look(), pay("B2")], final_text="").batch, tools)
+    rule = steps("look", "pay")
+    (result,) = rule.check(evidence)
+
+    assert rule.explain(evidence, result).sentence == (
+        'step 2 pay: order_id "B2" was returned by no earlier successful lookup;'
+        ' nearest: "A1" from look at step 1'
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "run", "sentence"),
+    [
+        (
+            steps(PAY),
+            [pay("B2")],
+            'step 1 pay: order_id "B2" was returned by no earlier successful lookup',
+        ),
+        (steps("look", {"kind": "mutate"}), [look()], "a mutate was never recorded"),
+        (
+            steps("look", "pay", "pay"),
+            [look(), pay()],
+            "pay was recorded 1 time, expected 2",
+        ),
+    ],
+)
+def test_without_anything_near_or_claimed_nothing_is_added(
+    gapped: Callable[..., Trajectory], rule: Sequence, run: Any, sentence: str
+) -> None:
+    batch = gapped(run, final_text="I have paid it.").batch
+    (result,) = rule.check(batch)
+
+    assert rule.explain(batch, result).sentence == sentence

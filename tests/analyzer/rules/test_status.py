@@ -243,3 +243,22 @@ def test_content_that_is_off_hides_what_was_asked_for(
     assert said(Executed(), run_of([{"operation": "llm"}, {"tool": "a"}], gaps=gaps)) == [
         ("insufficient", "what the model asked for was not recorded")
     ]
+
+
+def test_a_call_of_which_the_model_was_told_a_result_was_made(
+    said: Callable[..., Any], run_of: Any
+) -> None:
+    model = {"operation": "llm", "output": "[]"}
+    told = {"tool": "a", "executed": False, "ok": None, "result": '"fine"'}
+
+    assert said(Executed(), run_of([model, told])) == []
+    assert [s for s, _ in said(Executed(), run_of([model, told | {"result": None}]))] == [
+        "violated"
+    ]
+
+
+def test_another_tool_may_make_up_for_it(said: Callable[..., Any], call: Any) -> None:
+    run = [call("pay", result=FAILED), call("pay_by_card")]
+
+    assert said(Recovered("pay", by="pay_by_card"), run) == []
+    assert said(Recovered("pay", by="p"), run) != []

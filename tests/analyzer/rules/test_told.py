@@ -117,3 +117,11 @@ def test_an_input_of_another_run_says_nothing_of_this_one() -> None:
     runs = [trajectory_of([{"tool": "a"}], run_id=name) for name in ("one", "two")]
 
     assert all(hidden_input(Evidence.of(run.batch), 0) is not None for run in runs)
+
+
+def test_content_that_is_off_hides_what_the_agent_was_told(run_of: Any) -> None:
+    gaps = [{"name": "content_off", "position": None, "count": None, "detail": None}]
+    hidden = hidden_input(Evidence.of(run_of([{"operation": "llm"}], gaps=gaps)), 0)
+
+    assert hidden is not None
+    assert hidden.gap == "content_off"
