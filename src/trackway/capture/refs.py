@@ -8,7 +8,7 @@
    and empty strings name nothing.
 3. A reference is `type:id`; without a type it is `:id`, so that the first colon always ends the
    type, whatever the id holds. References come in order, each once, at most 1,000, from at
-   most 2,000 members looked at; an id of more than 4,096 characters is cut.
+   most 2,000 members looked at, 64 levels deep; an id of more than 4,096 characters is cut.
 4. What stands under a denied key is no reference: it would show what must not be recorded.
 """
 
@@ -37,6 +37,7 @@ _MOST_VISITED: Final = 2_000
 _LONGEST_JSON: Final = 1 << 20
 _LONGEST_ID: Final = 512
 _LONGEST_WALK: Final = 32
+_MOST_LEVELS: Final = 64
 _MOST_NAMES: Final = 256
 _STEP: Final = re.compile(
     r"\.?(?P<name>[^.\[\]'\"*\s]+)|\[(?P<index>-?[0-9]+)\]|(?P<all>\[\*\]|\.?\*)"
@@ -175,15 +176,23 @@ def _read_json(text: str) -> object:
         return text
 
 
-def _at(value: Any, steps: tuple[Step, ...], strict: bool, budget: Iterator[int]) -> Iterator[Any]:
+def _at(
+    value: Any,
+    steps: tuple[Step, ...],
+    strict: bool,
+    budget: Iterator[int],
+    levels: int = _MOST_LEVELS,
+) -> Iterator[Any]:
     """Yield what stands at a path; user code does not run (`convert.py`)."""
     if not steps:
         yield value
         return
+    if not levels:
+        return
     step, rest = steps[0], steps[1:]
     if type(value) is dict and isinstance(step, str):
         if step in value:
-            yield from _at(value[step], rest, strict, budget)
+            yield from _at(value[step], rest, strict, budget, levels - 1)
         return
     kind = type(value)
     if kind is str or kind is int or kind is float or kind is bool or value is None:
@@ -192,7 +201,7 @@ def _at(value: Any, steps: tuple[Step, ...], strict: bool, budget: Iterator[int]
     if isinstance(parts, Members):
         for _, (key, member) in zip(budget, parts.pairs, strict=False):
             if step is None or (type(key) is str and key == step):
-                yield from _at(member, rest, strict, budget)
+                yield from _at(member, rest, strict, budget, levels - 1)
     elif isinstance(parts, Elements):
         if isinstance(step, str):
             if strict:
@@ -200,7 +209,7 @@ def _at(value: Any, steps: tuple[Step, ...], strict: bool, budget: Iterator[int]
             rest = steps
         for _, (place, item) in zip(budget, enumerate(parts.items), strict=False):
             if type(step) is not int or place == step or place - parts.count == step:
-                yield from _at(item, rest, strict, budget)
+                yield from _at(item, rest, strict, budget, levels - 1)
 
 
 def _parts(value: Any) -> Any:

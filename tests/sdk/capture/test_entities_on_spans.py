@@ -35,3 +35,18 @@ def test_an_entity_under_a_name_that_the_user_denies_leaves_no_reference(recorde
     find("m1")
     assert recorded.arguments("find") == {"member": "[redacted:key_name]"}
     assert "trackway.entity.refs" not in recorded.tool("find").attributes
+
+
+def test_lists_in_lists_without_end_cost_neither_the_value_nor_an_error(recorded: Any) -> None:
+    deep: list[Any] = []
+    for _ in range(10_000):
+        deep = [deep]
+
+    @trackway.tool(entity="value", returns="id")
+    def work(value: Any) -> Any:
+        return value
+
+    before = trackway.capture_errors()
+    assert work(deep) is deep
+    assert trackway.capture_errors() == before
+    assert recorded.arguments("work")["value"][0] is not None
