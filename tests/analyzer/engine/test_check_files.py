@@ -25,6 +25,7 @@ from trackway_analyzer.engine.twins import digested
 from trackway_analyzer.load import load
 from trackway_analyzer.reconstruct import reconstruct
 from trackway_analyzer.rules.policy import Policy
+from trackway_analyzer.tables import SPAN_SCHEMA
 
 TOOLS = """
 version: 1
@@ -61,6 +62,13 @@ rules:
   - sequence: {steps: [lookup_order, send_email], extra: forbid}
   - allowed: [lookup_order, check_policy, refund_api.create, send_email]
   - budget: {tokens: 1000, model_calls: 1}
+""",
+    "counts": TOOLS
+    + """
+  - count: {tool: refund_api.create, max: 1, per: order_id}
+  - count: {tool: lookup_order, min: 1, max: 2}
+  - count: {tool: refund_api.create, exactly: 1, effects: true}
+  - count: {tool: send_email, max: 0, per: to, effects: true}
 """,
     "more than looks can tell": TOOLS
     + """
@@ -139,6 +147,20 @@ def test_strange_things_together_are_judged_as_in_memory(
 ) -> None:
     spans = population(25, twists, share, seed)
     assert_same(spans, Policy.from_yaml(POLICIES[policy]), files=files)
+
+
+def test_a_run_of_which_a_library_was_cut_off_is_not_taken_for_one_like_it() -> None:
+    rows = population(40, [], 0, 3).to_pylist()
+    for row in rows:
+        if row["operation"] == "workflow" and row["run_id"][-1] in "02468":
+            row["attributes"] = (
+                f'{row["attributes"][:-1]},"trackway.instrumentation.lost":["mcp"]}}'
+            )
+    spans = pa.Table.from_pylist(rows, schema=SPAN_SCHEMA)
+    policy = Policy.from_yaml("version: 1\nrules:\n  - called: delete_account\n")
+    states = set(check(reconstruct(spans), policy).table["state"].to_pylist())
+    assert {"violated", "insufficient"} <= states
+    assert_same(spans, policy)
 
 
 def test_plain_runs_are_told_apart_by_few_groups(tmp_path: Path) -> None:
