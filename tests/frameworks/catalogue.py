@@ -40,6 +40,8 @@ class Framework:
     """How the provider says that it is overloaded."""
     aborts: bool = False
     """An error of a tool ends the run instead of going to the model."""
+    cut_off_by: str = ""
+    """What the record says of a program that turned the library's tracing off."""
     refuses_itself: bool = True
     """Whether a refusal says in the framework's own words that nothing was carried out."""
     plays: tuple[str, ...] = ()
@@ -128,7 +130,8 @@ FRAMEWORKS: Final = {
             "openai_agents.py",
             error_text="An error occurred while running the tool",
             refuses_itself=False,
-            plays=("reset", "approval", "refusal", "sub-agent", "handoff"),
+            cut_off_by="agents.set_tracing_disabled() switched its tracing off",
+            plays=("reset", "cut-off", "approval", "refusal", "sub-agent", "handoff"),
         ),
         Framework(
             "openai-agents-chat",
@@ -146,7 +149,8 @@ FRAMEWORKS: Final = {
             "pydantic_ai_agent.py",
             aborts=True,
             refuses_itself=False,
-            plays=("approval", "refusal", "sub-agent"),
+            cut_off_by="Agent.instrument_all(False) turned its spans off",
+            plays=("cut-off", "approval", "refusal", "sub-agent"),
         ),
         Framework(
             "mcp-stdio",
@@ -173,7 +177,8 @@ FRAMEWORKS: Final = {
             "LlamaIndex",
             "llama-index",
             "llama_index_agent.py",
-            plays=("sub-agent", "workflow", "retriever"),
+            cut_off_by="the span handlers of its dispatcher were replaced",
+            plays=("cut-off", "sub-agent", "workflow", "retriever"),
         ),
         Framework(
             "smolagents",

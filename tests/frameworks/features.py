@@ -47,6 +47,9 @@ FEATURES: Final = {
     "reset": Feature(
         "reset", "the program takes off the library's own tracing afterwards: nothing is lost"
     ),
+    "cut-off": Feature(
+        "cut off", "the program turns the library's tracing off: the run says that it is missing"
+    ),
     "approval": Feature("approval", "interrupted, resumed in a new process: one trajectory"),
     "refusal": Feature(
         "denied",
@@ -75,6 +78,8 @@ NO_APPROVAL: Final = (
 NOT_PLAYED: Final = {
     "reset": "no tracing of the library's own that people take off (litellm: `litellm.callbacks = "
     "[]`; LangGraph: `callbacks=[]`; OpenAI Agents: `set_trace_processors([])`)",
+    "cut-off": "no switch of the library's own that turns it all off (a method of a client class "
+    "that is put back is tested without a framework), or the same library one row above",
     "approval": NO_APPROVAL,
     "refusal": NO_APPROVAL,
     "sub-agent": "no sub-agents of the library's own",

@@ -69,6 +69,7 @@ VARIANTS: Final = {
         Variant("two-lines", "happy", in_a_run=False),
         Variant("zero-code", "happy", mode="zero-code", in_a_run=False),
         Variant("reset", "happy", mode="reset", in_a_run=False, of_all=False),
+        Variant("cut-off", "happy", mode="cut-off", of_all=False),
         Variant("approval", "approval", phases=("ask", "approve"), of_all=False),
         Variant("refusal", "refusal", phases=("ask", "refuse"), of_all=False),
         Variant("sub-agent", "sub-agent", in_a_run=False, of_all=False),

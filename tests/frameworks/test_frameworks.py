@@ -203,6 +203,14 @@ def test_taking_off_the_librarys_own_tracing(framework: str) -> None:
     as_without(framework, "reset")
 
 
+@asked_of_all("cut-off")
+def test_a_library_whose_tracing_is_turned_off(framework: str) -> None:
+    played = recording(framework, "cut-off")
+    assert all(step.synthesised for step in played.tools)
+    (lost,) = (gap for gap in played.run.gaps if gap.name == "instrumentation_lost")
+    assert lost.detail == f"{framework}: {played.framework.cut_off_by}"
+
+
 @asked_of_all("approval")
 def test_an_approval_in_another_process(framework: str) -> None:
     played = recording(framework, "approval")

@@ -17,12 +17,15 @@ from agents import (
     set_default_openai_api,
     set_default_openai_client,
     set_trace_processors,
+    set_tracing_disabled,
 )
 from openai import AsyncOpenAI
 
 refund.record()
 if refund.MODE == "reset":
     set_trace_processors([])
+if refund.MODE == "cut-off":
+    set_tracing_disabled(True)
 
 if "chat" in sys.argv[1:]:
     set_default_openai_api("chat_completions")

@@ -9,6 +9,8 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
 refund.record()
+if refund.MODE == "cut-off":
+    Agent.instrument_all(False)
 
 model = OpenAIChatModel(
     refund.MODEL, provider=OpenAIProvider(base_url=refund.URL + "/v1", api_key="k")

@@ -5,6 +5,7 @@ scenario is played and how it is recorded:
 
 - `REFUND_MODE=auto`: `configure()` and `instrument()`, nothing else.
 - `reset`: the same, and then the program does to the library's own tracing what people do.
+- `cut-off`: the same, and then the program turns the library's tracing off altogether.
 - `decorated`: `configure()`, and the tools and the agent decorated by hand.
 - `zero-code`: nothing here; the program runs under `opentelemetry-instrument`.
 """
@@ -105,7 +106,7 @@ def record() -> None:
     """Start recording as `REFUND_MODE` says."""
     if MODE != "zero-code":
         trackway.configure("refund-agent", export=os.environ["REFUND_TRACES"])
-    if MODE in ("auto", "reset"):
+    if MODE in ("auto", "reset", "cut-off"):
         report = trackway.instrument()
         on = [(entry.library, entry.by, entry.by_version) for entry in report if entry.on]
         Path(f"{STATE}.report").write_text(json.dumps(on))
