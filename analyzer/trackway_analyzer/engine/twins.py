@@ -36,9 +36,9 @@ from trackway_analyzer.engine.digest import (
     value_columns,
 )
 from trackway_analyzer.engine.looks import Looks
+from trackway_analyzer.stretches import STIR, TURN, Words, stirred
 
 Ints = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 
 LONGEST: Final = 256
@@ -47,8 +47,6 @@ _CLASSES: Final = 16
 """More than a text can have classes."""
 _SALT: Final = np.random.default_rng(20).integers(1, 2**63, (5, LONGEST), dtype=np.uint64) * 2 + 1
 """Odd multipliers, by what they are for and by place in the run."""
-_TURN: Final = np.uint64(0x9E3779B97F4A7C15)
-_STIR: Final = np.uint64(0xBF58476D1CE4E5B9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +95,9 @@ class _Runs:
         over, numbers = self._limits()
         row = self._mixed()
         place = np.minimum(self.place, LONGEST - 1)
-        extra = (classes.astype(np.uint64) * _TURN) ^ (numbers.astype(np.uint64) * _STIR)
+        extra = (classes.astype(np.uint64) * TURN) ^ (numbers.astype(np.uint64) * STIR)
         one, other = (
-            np.add.reduceat(row * _SALT[side][place], self.head) + _stirred(extra + np.uint64(side))
+            np.add.reduceat(row * _SALT[side][place], self.head) + stirred(extra + np.uint64(side))
             for side in (0, 1)
         )
         start = _column(self.rows, "start")[self.head]
@@ -159,11 +157,11 @@ class _Runs:
     def _mixed(self) -> Words:
         """One word a row: shape, overlaps, and which values are the same as which before."""
         word = _column(self.rows, "shape").copy()
-        word += self._overlaps().astype(np.uint64) * _TURN
+        word += self._overlaps().astype(np.uint64) * TURN
         word += self._alike(["call"], 2)
         word += self._alike(["effect"], 3)
         word += self._alike(self._value_names, 4)
-        return _stirred(word)
+        return stirred(word)
 
     def _overlaps(self) -> Ints:
         """How many of the spans that start later start before this one ends; of a root, none."""
@@ -244,13 +242,6 @@ class _Runs:
                 total = sum((sums[name] for name in limit.columns), start=np.zeros(count))
             bits |= (~(total < limit.most * (1 - 1e-6))).astype(np.int64) << place
         return bits > 0, bits
-
-
-def _stirred(word: Words) -> Words:
-    word = (word ^ (word >> np.uint64(30))) * _STIR
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    stirred: Words = word ^ (word >> np.uint64(31))
-    return stirred
 
 
 def _column(rows: pa.RecordBatch, name: str) -> npt.NDArray[Any]:

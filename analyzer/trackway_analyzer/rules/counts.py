@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import (
     Result,
@@ -27,6 +28,7 @@ from trackway_analyzer.rules.finding import (
     violations_table,
 )
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
+from trackway_analyzer.rules.looked_at import SHAPE, compared, value_at
 from trackway_analyzer.rules.rule import (
     RunRule,
     Said,
@@ -37,6 +39,7 @@ from trackway_analyzer.rules.rule import (
 )
 from trackway_analyzer.rules.sentences import cannot_judge, step
 from trackway_analyzer.rules.terms import Hidden
+from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.values import frozen, reader, shown
 
 
@@ -82,6 +85,12 @@ class Count(ToolRule):
     def requires(self) -> frozenset[str]:
         """The tool, where it must come and succeed."""
         return frozenset({self.tool} if self._low and self.per is None else ())
+
+    def looks(self, tools: Tools) -> Looks | None:
+        """The shape, and which calls have the same value of `per`."""
+        if self.per is None:
+            return SHAPE
+        return compared([value_at(self.tool, "arguments", self.per)])
 
     @property
     def needs_a_call(self) -> bool:
