@@ -25,6 +25,7 @@ def _in_an_empty_folder(namespace: dict[str, Any]) -> None:
 
 
 def _back(namespace: dict[str, Any]) -> None:
+    trackway.uninstrument()
     trackway.shutdown()
     os.environ.clear()
     os.environ.update(namespace["_environment"])

@@ -65,6 +65,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_the_front_page_links_to_the_others() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     assert "(docs/recording.md)" in text
+    assert "(docs/instrumenting.md)" in text
+    assert "(docs/frameworks.md)" in text
     assert "(docs/benchmarks.md" in text
 
 
