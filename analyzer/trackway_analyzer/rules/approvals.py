@@ -75,11 +75,11 @@ class Approved(ToolRule):
                 spent |= {approving} if self.once else set()
                 continue
             hidden = next((t for t in truths.values() if isinstance(t, Hidden)), None)
-            hidden = hidden or evidence.hides_step(run, before=position)
+            hidden = hidden or evidence.hides_step(run, before=position, tools=(self.by,))
             if hidden is None:
                 return violated(run, position)
             unknown = unknown or insufficient(run, hidden.gap, position, at=hidden.position)
-        return unknown or may_hide_a_call(evidence, run)
+        return unknown or may_hide_a_call(evidence, run, self.tool)
 
     def _approves(self, evidence: Evidence, approval: int, row: int) -> bool | Hidden:
         in_order, succeeded = evidence.earlier(approval, row), evidence.succeeded(approval)

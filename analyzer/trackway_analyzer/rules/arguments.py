@@ -135,7 +135,7 @@ class Arguments(ToolRule):
     def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
         """Judge the arguments in one run."""
         if not rows and self.calls != "every":
-            gap = evidence.hides_step(run)
+            gap = evidence.hides_step(run, tools=(self.tool,))
             return violated(run) if gap is None else insufficient(run, gap.gap)
         chosen = {"first": rows[:1], "last": rows[-1:]}.get(self.calls, rows)
         verdicts = [(row, self.verdict(evidence, row)) for row in chosen]
@@ -154,15 +154,17 @@ class Arguments(ToolRule):
         """A hidden call could be the first or the last instead."""
         before = position if self.calls == "first" else float("inf")
         after = position if self.calls == "last" else -1.0
-        gap = evidence.hides_step(run, after, before) if self.calls != "every" else None
+        gap = None
+        if self.calls != "every":
+            gap = evidence.hides_step(run, after, before, (self.tool,))
         return violated(run, position) if gap is None else insufficient(run, gap.gap)
 
     def _another(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
         if self.calls == "every":
-            return may_hide_a_call(evidence, run)
+            return may_hide_a_call(evidence, run, self.tool)
         before = evidence.position(rows[0]) if self.calls == "first" else float("inf")
         after = evidence.position(rows[-1]) if self.calls == "last" else -1.0
-        gap = evidence.hides_step(run, after, before)
+        gap = evidence.hides_step(run, after, before, (self.tool,))
         return None if gap is None else insufficient(run, gap.gap)
 
     def _judge_any(
@@ -171,7 +173,7 @@ class Arguments(ToolRule):
         if any(verdict is None for _, verdict in verdicts):
             return None
         hidden = next((v for _, v in verdicts if isinstance(v, Hidden)), None)
-        hidden = hidden or evidence.hides_step(run)
+        hidden = hidden or evidence.hides_step(run, tools=(self.tool,))
         position = evidence.position(verdicts[-1][0])
         if hidden is None:
             return violated(run, position)

@@ -40,8 +40,8 @@ from trackway_analyzer.rules.refusal import no_effect
 from trackway_analyzer.rules.rule import Rule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import (
     at_step,
-    cannot_judge,
     hidden_value,
+    may_hide_it,
     nearest_name,
     step,
 )
@@ -118,7 +118,7 @@ class Claim(Rule):
             if True in truths:
                 continue
             hidden = next((t for t in truths if isinstance(t, Hidden)), None)
-            hidden = hidden or evidence.hides_step(run)
+            hidden = hidden or evidence.hides_step(run, tools=(self.needs,))
             if hidden is None:
                 position = self._position(evidence, rows)
                 return violated(run, position, claim=index)
@@ -171,7 +171,10 @@ class Claim(Rule):
         claim = claims(text, self.says)[result.detail["claim"]]
         quote = f'the final text claims "{claim.sentence.quote}"'
         if "gap" in result.detail:
-            return Said(sentence=f"{quote}, which {cannot_judge(evidence, result, self.needs)}")
+            why = may_hide_it(Hidden(result.detail["gap"], result.position), self.needs)
+            return Said(
+                sentence=f"{quote}, and whether {self.needs} did it cannot be judged: {why}"
+            )
         rows = evidence.rows(self.needs).get(result.run, [])
         if not rows:
             return self._never(evidence, result.run, quote)

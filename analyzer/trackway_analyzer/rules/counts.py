@@ -163,7 +163,7 @@ class Count(ToolRule):
         maybe: dict[Hashable, list[int]],
         hidden: Hidden | None,
     ) -> Result | None:
-        gap = hidden or evidence.hides_step(run)
+        gap = hidden or evidence.hides_step(run, tools=(self.tool,))
         short = [key for key, counted in sure.items() if len(counted) < self._low]
         for key in short:
             if gap is None and len(sure[key]) + len(maybe.get(key, ())) < self._low:

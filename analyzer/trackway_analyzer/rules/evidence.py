@@ -5,8 +5,7 @@ A gap makes a rule insufficient only if closing it could change the answer:
 1. What was seen stands.
 2. A conclusion from absence ("never called") is hidden by `missing_steps`, `unfinished_span`,
    `tools_not_observable` and `instrumentation_lost`, where the hidden step could stand at the place
-   in question. A gap with a position hides steps beside that position, an unfinished span steps
-   after it, a gap without a position steps anywhere.
+   in question, and of the tool in question (`gaps`).
 3. A value is hidden by `content_off`, `unparsable_arguments` and `truncated_value` at the step that
    it is read from. What a truncated value still shows stands; what it does not show is hidden.
    A value with the marker of a redaction in it is hidden.

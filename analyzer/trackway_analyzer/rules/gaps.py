@@ -1,7 +1,17 @@
-"""Which gaps does a run have, and what may each of them hide?"""
+"""Which gaps does a run have, and what may each of them hide?
+
+1. A gap with a position hides steps beside it, an unfinished span steps after it, a gap without a
+   position steps anywhere.
+2. A call that was asked for by name and answered, of which no span shows that it ran
+   (`tools_not_observable` at its step), may have run itself: it hides no call of another tool. A
+   name that could be another spelling of the tool's, and arguments that name the tool, count as the
+   tool. Any other gap hides calls of all tools.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -10,7 +20,7 @@ from typing import Final
 import numpy as np
 import pyarrow.compute as pc
 
-from trackway.schema import GapName
+from trackway.schema import GapName, Operation
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import Gap
 from trackway_analyzer.rules.terms import Hidden
@@ -33,6 +43,16 @@ NOT_RECORDED_GAP: Final = "not_recorded"
 
 REDACTED_GAP: Final = "redacted"
 """Name for a value that was taken out as a secret: a marker stands for it."""
+
+_NO_LETTERS: Final = re.compile(r"[^0-9a-z]+")
+_OF_AN_ANSWERED_CALL: Final = (
+    "operation",
+    "executed",
+    "result",
+    "tool",
+    "tool_alias",
+    "arguments",
+)
 
 
 @dataclass(frozen=True)
@@ -72,13 +92,41 @@ class WithGaps:
         found: list[int] = np.flatnonzero(empty & no_spans & no_text).tolist()
         return found
 
-    def absence(self, run: int) -> tuple[Gap, ...]:
-        """Gaps that may hide steps of a run."""
-        return tuple(gap for gap in self.gaps.get(run, ()) if gap.name in ABSENCE)
+    def absence(self, run: int, tools: Collection[str] | None = None) -> tuple[Gap, ...]:
+        """Gaps that may hide steps of a run; with `tools`, those that may hide a call of them."""
+        found = tuple(gap for gap in self.gaps.get(run, ()) if gap.name in ABSENCE)
+        if tools is None or not found:
+            return found
+        return tuple(gap for gap in found if self._may_hide(run, gap, tools))
 
-    def hides_step(self, run: int, after: float = -1, before: float = inf) -> Hidden | None:
-        """The first gap that may hide a step between two positions."""
-        for gap in self.absence(run):
+    def _may_hide(self, run: int, gap: Gap, tools: Collection[str]) -> bool:
+        """Whether a gap may hide a call of one of these tools."""
+        if gap.name != GapName.TOOLS_NOT_OBSERVABLE or gap.position is None:
+            return True
+        first, last = self.batch.bounds(run)
+        row = first + gap.position
+        if not first <= row < last:
+            return True
+        call = {name: self.batch.steps.column(name)[row].as_py() for name in _OF_AN_ANSWERED_CALL}
+        names = [name for name in (call["tool"], call["tool_alias"]) if name]
+        # A request that nobody answered ends the record: what came of it is not in the messages.
+        answered = call["executed"] is False and call["result"] is not None
+        if call["operation"] != Operation.TOOL or not answered or not names:
+            return True
+        return any(
+            any(_may_be(name, tool) for name in names) or tool in (call["arguments"] or "")
+            for tool in tools
+        )
+
+    def hides_step(
+        self,
+        run: int,
+        after: float = -1,
+        before: float = inf,
+        tools: Collection[str] | None = None,
+    ) -> Hidden | None:
+        """The first gap that may hide a step, or a call of `tools`, between two positions."""
+        for gap in self.absence(run, tools):
             low, high = region(gap)
             if low < before and after < high:
                 return Hidden(gap.name, gap.position)
@@ -88,6 +136,12 @@ class WithGaps:
         """What hides a value of the run as a whole."""
         off = any(gap.name == GapName.CONTENT_OFF for gap in self.gaps.get(run, ()))
         return Hidden(GapName.CONTENT_OFF if off else NOT_RECORDED_GAP)
+
+
+def _may_be(name: str, tool: str) -> bool:
+    """Whether two names could be spellings of one tool: `refunds.create`, `create`."""
+    one, other = (_NO_LETTERS.sub("", text.lower()) for text in (name, tool))
+    return one.endswith(other) or other.endswith(one)
 
 
 def region(gap: Gap) -> tuple[float, float]:

@@ -128,7 +128,7 @@ class Grounded(ToolRule):
     def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
         """Judge where the values of one run come from."""
         judged = [r for row in rows if (r := self._judge(evidence, run, row))]
-        return worst(judged) or may_hide_a_call(evidence, run)
+        return worst(judged) or may_hide_a_call(evidence, run, self.tool)
 
     def provenance(self, trajectory: Trajectory | Records) -> list[Origin]:
         """Where each value of the argument was seen, call by call."""

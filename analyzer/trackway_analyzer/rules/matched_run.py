@@ -73,7 +73,9 @@ class MatchedRun:
             for row in self.rows
             if (found := fit(evidence, row, call, terms.arguments)) is not False
         }
-        missing = min(terms.missing, UNKNOWN) if self.hidden else terms.missing
+        wanted = {call.tool for call in self.calls}
+        hidden = evidence.hides_step(self.run, tools=wanted) is not None
+        missing = min(terms.missing, UNKNOWN) if hidden else terms.missing
         return Question(
             expected=self.expected,
             actual=list(actual.values()),

@@ -79,8 +79,15 @@ class Reading:
             hidden=self._hidden_steps(),
         )
 
+    @cached_property
+    def tools(self) -> frozenset[str] | None:
+        """Tools of which a hidden call could fulfil a spec; None: of any."""
+        if any(spec.tool is None for spec in self.specs):
+            return None
+        return frozenset(spec.tool for spec in self.specs if spec.tool is not None)
+
     def _gap_before(self) -> list[bool]:
-        if not self.evidence.absence(self.run):
+        if not self.evidence.absence(self.run, self.tools):
             return [False] * (len(self.groups) + 1)
         edges = [-1.0]
         for group in self.groups:
@@ -88,12 +95,12 @@ class Reading:
         starts = [self.evidence.position(group[0]) for group in self.groups]
         ends = [*starts, float("inf")]
         return [
-            self.evidence.hides_step(self.run, after, before) is not None
+            self.evidence.hides_step(self.run, after, before, self.tools) is not None
             for after, before in zip(edges, ends, strict=True)
         ]
 
     def _hidden_steps(self) -> int:
-        gaps = self.evidence.absence(self.run)
+        gaps = self.evidence.absence(self.run, self.tools)
         counted = sum(gap.count for gap in gaps if gap.name == "missing_steps")
         unbounded = any(gap.name != "missing_steps" for gap in gaps)
         return len(self.specs) if unbounded else min(counted, len(self.specs))
@@ -301,14 +308,15 @@ class Reading:
                 what="value",
                 row=row - self.first,
             )
-        absence = evidence.hides_step(self.run)
-        if placement.hidden and absence is not None:
-            return insufficient(self.run, absence.gap, what="hidden", spec=placement.hidden[0])
+        unseen = evidence.hides_step(self.run, tools=self.tools)
+        if placement.hidden and unseen is not None:
+            return insufficient(self.run, unseen.gap, what="hidden", spec=placement.hidden[0])
         if self._order_unknown() and len(placement.taken) > 1:
             return insufficient(self.run, "clock_skew", what="order")
         acts = self.extra == "allow" and not any(
             self.kind_of(spec) == MUTATE for spec in self.specs
         )
+        absence = evidence.hides_step(self.run)
         if absence is not None and not acts:
             return insufficient(self.run, absence.gap, what="extra_hidden")
         return None

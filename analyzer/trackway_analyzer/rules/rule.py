@@ -245,9 +245,9 @@ def insufficient(run: int, gap: str, position: int | None = None, **detail: Json
     return Result(run, State.INSUFFICIENT, position, {"gap": gap, **detail})
 
 
-def may_hide_a_call(evidence: Evidence, run: int) -> Result | None:
-    """The result of a rule about every call, where those that were seen keep it."""
-    gap = evidence.hides_step(run)
+def may_hide_a_call(evidence: Evidence, run: int, tool: str | None = None) -> Result | None:
+    """The result of a rule about every call (of a tool), where those that were seen keep it."""
+    gap = evidence.hides_step(run, tools=None if tool is None else (tool,))
     return None if gap is None else insufficient(run, gap.gap)
 
 

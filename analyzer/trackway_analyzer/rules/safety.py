@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from re import Pattern, compile, escape
@@ -78,7 +78,8 @@ class _NamedTools(Rule):
         results += [
             insufficient(run, gap.gap)
             for run in evidence.gaps
-            if run not in first and (gap := evidence.hides_step(run)) is not None
+            if run not in first
+            and (gap := evidence.hides_step(run, tools=self._hidden)) is not None
         ]
         return sorted(results, key=lambda result: result.run)
 
@@ -100,6 +101,11 @@ class _NamedTools(Rule):
         return rows
 
     @property
+    def _hidden(self) -> Collection[str] | None:
+        """Tools of which a hidden call would break the rule; None: any may."""
+        return None
+
+    @property
     def _listed(self) -> list[JsonValue]:
         return list(self.tool_names)
 
@@ -109,6 +115,11 @@ class Forbidden(_NamedTools):
     """None of these tools is attempted. `Absence` in Declare."""
 
     declare = "Absence"
+
+    @property
+    def _hidden(self) -> Collection[str] | None:
+        """Its tools, where they are named in full."""
+        return None if any("*" in name for name in self.tool_names) else self._listed
 
     def contradicts(self, other: Rule) -> str | None:
         """A tool cannot be forbidden and required."""

@@ -56,9 +56,20 @@ def cannot_judge(evidence: Evidence, result: Result, what: str | None = None) ->
     if result.position is not None:
         row = int(evidence.batch.offsets[result.run]) + result.position
         subject = f"{step(evidence, row)}: {what}" if what else step(evidence, row)
-    where = "" if at is None else f" of step {at + 1}"
-    reason = f"a value{where} was {_WHY[gap]}" if gap in _WHY else f"{gap} hides what decides"
+    reason = _hidden_value_of(gap, at) or f"{gap} hides what decides"
     return f"{subject} cannot be judged: {reason}"
+
+
+def may_hide_it(gap: Hidden, what: str) -> str:
+    """Say what hides a call: `missing_steps at step 3 may hide a call of refund`."""
+    at = "" if gap.position is None else f" at step {gap.position + 1}"
+    return _hidden_value_of(gap.gap, gap.position) or f"{gap.gap}{at} may hide a call of {what}"
+
+
+def _hidden_value_of(gap: str, at: int | None) -> str | None:
+    """Say that a value is not there; None: the gap hides no value."""
+    where = "" if at is None else f" of step {at + 1}"
+    return f"a value{where} was {_WHY[gap]}" if gap in _WHY else None
 
 
 def because(evidence: Evidence, reason: Because) -> str:

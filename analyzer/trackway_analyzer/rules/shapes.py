@@ -6,7 +6,7 @@ those that are all the same to it for one, and finds the distinct sequences of w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from trackway_analyzer.batch import Ints
 from trackway_analyzer.model import Gap
-from trackway_analyzer.rules.calls import Call, Possible, Symbol
+from trackway_analyzer.rules.calls import Call, Calls, Possible, Symbol
 from trackway_analyzer.rules.columns import Flags
 from trackway_analyzer.rules.evidence import UNKNOWN, UNKNOWN_KIND, Evidence
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, region
@@ -153,13 +153,18 @@ class Shapes:
         place = seen.places[seen.begins[runs] + index]
         return pa.array(self.positions[self.firsts[runs] + place])
 
-    def possible(self, evidence: Evidence, run: int) -> Possible:
-        """A run that is unsure, with its gaps."""
+    def calls(self, run: int) -> Calls:
+        """The calls of a run."""
+        return self.known[int(self.of_run[run])]
+
+    def possible(
+        self, evidence: Evidence, run: int, tools: Collection[str] | None = None
+    ) -> Possible:
+        """A run that is unsure, with its gaps; with `tools`, those that may hide calls of them."""
         rows = evidence.calls(run)
-        calls = self.known[int(self.of_run[run])]
-        gaps = evidence.absence(run)
+        gaps = evidence.absence(run, tools)
         return Possible(
-            calls,
+            tuple(self.calls(run)),
             tuple(evidence.succeeded(row) is None for row in rows),
             tuple(_slots(evidence, rows, gaps)),
             _hidden(gaps),

@@ -180,7 +180,7 @@ class AdmitsFailure(RunRule):
             if True in oks or (text is not None and action_claim(text, tool) is None):
                 continue
             position = evidence.position(rows[-1])
-            gap = evidence.hides_step(run)
+            gap = evidence.hides_step(run, tools=(tool,))
             if text is None:
                 unknown = unknown or insufficient(run, evidence.why_not_recorded(run).gap)
             elif None in oks:
@@ -233,7 +233,7 @@ class ResultUsed(ToolRule):
     def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
         """Judge what became of the results of one run."""
         judged = [r for row in rows if (r := self._judge(evidence, run, row))]
-        return worst(judged) or may_hide_a_call(evidence, run)
+        return worst(judged) or may_hide_a_call(evidence, run, self.tool)
 
     def _judge(self, evidence: Evidence, run: int, row: int) -> Result | None:
         position = evidence.position(row)

@@ -181,7 +181,8 @@ class ShapeRule(Rule):
     def _unsure(
         self, evidence: Evidence, run: int, shapes: Shapes
     ) -> tuple[Broken, str | None] | None:
-        possible = shapes.possible(evidence, run)
+        tools = None if self.every_call else self.symbols(shapes.calls(run))
+        possible = shapes.possible(evidence, run, tools)
         key = ("worlds", self, possible)
         return evidence.memo(key, partial(self._over_all, possible))
 

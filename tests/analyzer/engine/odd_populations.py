@@ -170,6 +170,9 @@ def _set(operation: str | None = None, /, **values: Any) -> Twist:
     return twist
 
 
+WATCHED: Final = '{"trackway.schema.version":"1","trackway.instrumentation.on":["openai"]}'
+
+
 def _set_root(**values: Any) -> Twist:
     def twist(rows: Rows, chance: random.Random) -> None:
         rows[0].update(values)
@@ -233,6 +236,25 @@ def _asked(rows: Rows, chance: random.Random) -> None:
         row["output"] = json.dumps([{"role": "assistant", "parts": [part]}], separators=(",", ":"))
 
 
+def _answered(tool: str) -> Twist:
+    """A call that a model asked for and was answered, and that no span shows."""
+
+    def twist(rows: Rows, chance: random.Random) -> None:
+        row = _one(rows, chance, "llm")
+        if row is not None:
+            call = {"type": "tool_call", "id": "c9", "name": tool, "arguments": {}}
+            answer = {"type": "tool_call_response", "id": "c9", "response": "there is no such tool"}
+            asked = {"role": "assistant", "parts": [call]}
+            told = [asked, {"role": "tool", "parts": [answer]}]
+            row["output"] = json.dumps([asked], separators=(",", ":"))
+            last = rows[-1]["end"]
+            again = row | {"span_id": _id(chance), "start": last + MS, "end": last + 2 * MS}
+            number = {"step_index": len(rows)}
+            rows.append(again | number | {"input": json.dumps(told), "output": None})
+
+    return twist
+
+
 def _spoken(rows: Rows, chance: random.Random) -> None:
     for row in rows[1:]:
         if row["operation"] == "llm":
@@ -263,6 +285,11 @@ def _beside(rows: Rows, chance: random.Random) -> None:
 def _no_clock(rows: Rows, chance: random.Random) -> None:
     for row in rows:
         row["step_index"] = None
+
+
+def _nothing_seen(rows: Rows, chance: random.Random) -> None:
+    del rows[1:]
+    rows[0].update(attributes=WATCHED)
 
 
 TWISTS: Final[dict[str, Twist]] = {
@@ -297,6 +324,8 @@ TWISTS: Final[dict[str, Twist]] = {
     "two traces": _two_traces,
     "early": _set(start=lambda row: row["start"] - 100 * MS),
     "asked": _asked,
+    "told without a span": _answered("refund_now"),
+    "told of a refund without a span": _answered("refund_api.create"),
     "spoken": _spoken,
     "effect": _effect,
     "beside": _beside,
@@ -311,6 +340,8 @@ TWISTS: Final[dict[str, Twist]] = {
     "cut off": _set_root(
         attributes='{"trackway.schema.version":"1","trackway.instrumentation.lost":["mcp: gone"]}'
     ),
+    "watched": _set_root(attributes=WATCHED),
+    "watched, and nothing seen": _nothing_seen,
     "final text lost": _set_root(output=None),
     "final text null": _set_root(output="null"),
     "agent": _set_root(operation="agent", agent="refunds"),

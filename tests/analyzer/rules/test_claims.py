@@ -254,7 +254,7 @@ class TestClaimRule:
     ) -> None:
         run = gapped([refund.lookup()], Gap("missing_steps"), final_text=self.text)
 
-        with pytest.raises(InsufficientEvidenceError, match="missing_steps hides what decides"):
+        with pytest.raises(InsufficientEvidenceError, match="missing_steps may hide a call of"):
             Claim(SAYS, "refund_api.create").assert_holds(run)
 
     def test_hidden_arguments_are_insufficient(self, refund: Any) -> None:

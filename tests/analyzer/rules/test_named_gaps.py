@@ -58,7 +58,7 @@ def named(rule: Rule, run: Trajectory, behind: Behind) -> str:
     """The sentence where nobody can decide; it names the step of the finding."""
     (result,) = rule.check(run.batch)
     found = rule.explain(run.batch, result)
-    step = re.match(r"(?:.*, which )?step (\d+)", found.sentence)
+    step = re.match(r"(?:.* did it cannot be judged: a value of )?step (\d+)", found.sentence)
     assert found.state is State.INSUFFICIENT
     assert found.step == (None if step is None else int(step[1]))
     second = behind(run.batch)
@@ -466,8 +466,8 @@ def test_what_is_hidden_of_calls(
             MISSING,
             "I refunded 7.",
             (
-                'the final text claims "I refunded 7", which a cannot be judged: missing_steps'
-                " hides what decides"
+                'the final text claims "I refunded 7", and whether a did it cannot be'
+                " judged: missing_steps may hide a call of a"
             ),
         ),
         (
@@ -476,8 +476,8 @@ def test_what_is_hidden_of_calls(
             None,
             "I refunded 7.",
             (
-                'the final text claims "I refunded 7", which step 2 a: a cannot be judged: a'
-                " value was not recorded"
+                'the final text claims "I refunded 7", and whether a did it cannot be'
+                " judged: a value of step 2 was not recorded"
             ),
         ),
         (
@@ -486,8 +486,8 @@ def test_what_is_hidden_of_calls(
             None,
             "I refunded 7.",
             (
-                'the final text claims "I refunded 7", which step 2 a: a cannot be judged: a'
-                " value was not recorded"
+                'the final text claims "I refunded 7", and whether a did it cannot be'
+                " judged: a value of step 2 was not recorded"
             ),
         ),
         (
@@ -510,8 +510,8 @@ def test_what_is_hidden_of_calls(
             None,
             "I refunded 7.",
             (
-                'the final text claims "I refunded 7", which step 2 a: a cannot be judged: a'
-                " value was redacted"
+                'the final text claims "I refunded 7", and whether a did it cannot be'
+                " judged: a value of step 2 was redacted"
             ),
         ),
         (
