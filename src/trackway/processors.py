@@ -14,8 +14,8 @@
    entities and its idempotency key when it ends and its arguments and result are known.
 6. Where the provider keeps fewer attributes of a span than `MAX_ATTRIBUTES`, a span inside a run
    gets that many: past the limit the oldest are evicted, which are identity, model and usage.
-7. A span that opens a run, or that is a step outside any, says which of the libraries that were
-   turned on no longer record (`watching`).
+7. A span that opens a run says which libraries are on; it, and a step outside any run, says which
+   of those that were turned on no longer record (`watching`).
 8. Nothing here raises: a processor that fails loses spans.
 """
 
@@ -53,7 +53,7 @@ from trackway.schema import (
     Operation,
     Trackway,
 )
-from trackway.watching import is_watching, lost
+from trackway.watching import is_watching, lost, watched
 
 MAX_ATTRIBUTES: Final = 512
 """Instrumentors that flatten messages pass OpenTelemetry's 128."""
@@ -87,7 +87,7 @@ def stamp(span: Span, parent_context: Context | None) -> None:
     scope = span.instrumentation_scope
     if scope is not None and scope.name == SCOPE_NAME:
         if is_watching() and Trackway.SCHEMA_VERSION in (span.attributes or NOTHING):
-            _say_what_is_lost(span)
+            _say_what_is_on(span)
         return
     try:
         context = get_current() if parent_context is None else parent_context
@@ -114,12 +114,19 @@ def _enter(span: Span, context: Context) -> None:
     operation = operation_of(present)
     if recorder is not None and opens_run(operation) and is_over(place):
         place = _opened(span, recorder, present)
-        _say_what_is_lost(span)
+        _say_what_is_on(span)
     elif operation in STEP_OPERATIONS and is_over(place):
         _say_what_is_lost(span)
     if place is not None and place.run is not None:
         setattr(span, FOREIGN_PLACE, place)
         _stamp(span, place, parent, operation, recorder)
+
+
+def _say_what_is_on(span: Span) -> None:
+    on = watched()
+    if on:
+        span.set_attribute(Trackway.INSTRUMENTATION_ON, on)
+    _say_what_is_lost(span)
 
 
 def _say_what_is_lost(span: Span) -> None:

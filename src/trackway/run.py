@@ -8,15 +8,17 @@
 3. A `Place` is a run together with our innermost span in it; events are recorded there.
 4. A step that repeats a failed call with the same input is the next attempt of the same operation;
    after a success the same input starts a new one.
+5. The runs that are open in this process are known, so that each can be told what came over it.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, cast
+from weakref import WeakSet
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
@@ -161,6 +163,16 @@ class Run:
         """Take the run span; `input_given` tells whether the run's input is on it already."""
         self.span = span
         self._input_given = input_given
+        with _Shared.lock:
+            _begun.add(self)
+
+    def tell(self, key: str, said: Iterable[str]) -> None:
+        """Add what is said to a list on the run span."""
+        held = getattr(self.span, "attributes", None) or {}
+        known = list(held.get(key, ()))
+        fresh = [one for one in said if one not in known]
+        if fresh and not self.ended:
+            self.span.set_attribute(key, [*known, *fresh])
 
     def lend(
         self, *, input: Mapping[str, Any] | None = None, final: Mapping[str, Any] | None = None
@@ -222,6 +234,17 @@ class Run:
             self.span.set_attributes(attributes)
         except Exception as error:  # noqa: BLE001 - user objects run in here
             record_capture_error(what, error)
+
+
+_begun: WeakSet[Run] = WeakSet()
+"""Runs that were opened here, as long as anything still holds them."""
+
+
+def open_runs() -> list[Run]:
+    """Return the recorded runs that this process opened and that have not ended."""
+    with _Shared.lock:
+        begun = list(_begun)
+    return [run for run in begun if not run.ended]
 
 
 FIRST: Final = Attempt(1, None)

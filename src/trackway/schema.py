@@ -161,6 +161,7 @@ class Trackway:
     REDACTED: Final = "trackway.redacted"
     CAPTURE_ERROR: Final = "trackway.capture_error"
     INSTRUMENTATION_LOST: Final = "trackway.instrumentation.lost"
+    INSTRUMENTATION_ON: Final = "trackway.instrumentation.on"
     STREAM_ABANDONED: Final = "trackway.stream.abandoned"
     STREAM_CHUNKS: Final = "trackway.stream.chunks"
     STREAM_FIRST_CHUNK: Final = "trackway.stream.time_to_first_chunk"

@@ -3,7 +3,8 @@
 1. `watch(name, why_lost)` registers a library with what tells why it no longer records.
 2. It is looked at when a run opens, when a step starts outside any run, and at the end of the
    process; each reason of a library is told of once in the log and counted.
-3. What is lost stands on the span that opens the run, so that the record says it too.
+3. What is lost stands on the span that opens the run, so that the record says it too; and so do
+   the libraries that are on, for of such a run nothing is known where it has no step at all.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ def unwatch(name: str) -> None:
     """Look at it no more."""
     _watched.pop(name, None)
     _told.difference_update([told for told in _told if told[0] == name])
+
+
+def watched() -> list[str]:
+    """Return the libraries that are looked at, which are those that are on."""
+    return sorted(_watched)
 
 
 def is_watching() -> bool:

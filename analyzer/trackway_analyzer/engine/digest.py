@@ -65,10 +65,11 @@ _WRAPPED: Final = r"'\\|^\"\s*[\[{]'"
 _LAST_STEP: Final = f"""TRY(json_extract(attributes, '$."{Trackway.RUN_LAST_STEP}"'))"""
 _ROOT_SAYS: Final = (
     f"CASE WHEN {_IS_ROOT} THEN hash({_LAST_STEP}, CASE WHEN {_LAST_STEP} IS NULL"
-    f""" THEN contains(attributes, '"{Trackway.SCHEMA_VERSION}":') END) END"""
+    f""" THEN contains(attributes, '"{Trackway.SCHEMA_VERSION}":') END,"""
+    f""" contains(attributes, '"{Trackway.INSTRUMENTATION_ON}":')) END"""
 )
-"""What the attributes of a run span tell of its clock and of its being one; keys stand bare only at
-the top of the object, for inside a text their quotes are escaped."""
+"""What the attributes of a run span tell of its clock, its being one and what watched it; keys
+stand bare only at the top of the object, for inside a text their quotes are escaped."""
 
 
 def digest_query(files: NativeFiles, looks: Looks, source: str) -> str:

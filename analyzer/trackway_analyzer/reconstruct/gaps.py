@@ -17,10 +17,11 @@
 13. `tools_not_observable`: nothing can tell whether tools were called: they were offered to a model
     whose output is not recorded; the last turn asked for a call in a run without any tool span; a
     call was answered and lacks the span that it would have; an agent ended well and no call of it
-    is recorded.
+    is recorded; libraries were on when the run began, and it has no model, tool or retrieval step.
 14. `missing_timestamps`: steps whose start or end the source does not hold. Counts steps.
 15. `instrumentation_lost`: the recorder says that a library which it had turned on was cut off when
-    the run began; what it did is not in the record. Counts libraries.
+    the run began, or that it was turned on or off inside the run; what it did is not in the record.
+    Counts libraries.
 16. `missing_tokens`, `missing_cost`: a model call that the run's sum knows nothing of (`usage`).
 
 A gap of one step has its position. A gap of all steps of a kind is one gap of the run, without one.
@@ -63,6 +64,7 @@ _OF_RUN_SPAN: Final = rf'"(?:{Trackway.SCHEMA_VERSION}|{Trackway.RUN_LAST_STEP})
 )
 """An attribute of run spans alone: of each from its start, or from its end."""
 _NO_RUN_SPAN: Final = "the run span is missing: the run did not end, or its span was lost"
+_NOTHING_SEEN: Final = "instrument() was on, and no step of the run is recorded"
 _ANSWERED: Final = "answered in the messages, and no span shows that it ran"
 _MOST: Final = 2**31 - 1
 
@@ -152,10 +154,8 @@ def _cut_off(evidence: Evidence) -> Found:
         found[int(run[row])].update(map(str, listed if isinstance(listed, list) else ()))
     for number, said in found.items():
         if said:
-            yield (
-                number,
-                gap(GapName.INSTRUMENTATION_LOST, len(said), detail="; ".join(sorted(said))),
-            )
+            count = len({text.partition(": ")[0] for text in said})
+            yield number, gap(GapName.INSTRUMENTATION_LOST, count, detail="; ".join(sorted(said)))
 
 
 def _clock_holes(evidence: Evidence) -> Found:
@@ -229,6 +229,16 @@ def _unobservable(evidence: Evidence) -> Found:
         yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail="no call of the agent is recorded")
 
 
+def _unseen_runs(evidence: Evidence) -> Found:
+    """Runs that libraries were on for, and of which no call was seen: a client may bypass them."""
+    steps = evidence.steps
+    calls = pc.not_equal(steps.column("operation").cast(pa.string()), Operation.WAIT.value)
+    seen = set(steps.column("run").filter(calls).to_pylist())
+    for number, span in enumerate(evidence.spans):
+        if Trackway.INSTRUMENTATION_ON in span.attributes and number not in seen:
+            yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail=_NOTHING_SEEN)
+
+
 def _offers(columns: SpanColumns, models: Ints) -> Mask:
     """Model spans that list tools, or that stopped for a call that is not recorded."""
     texts = columns.array("attributes").take(pa.array(models))
@@ -251,6 +261,7 @@ _FINDERS: Final = (
     gaps_of_values,
     gaps_of_usage,
     _unobservable,
+    _unseen_runs,
 )
 
 

@@ -8,6 +8,8 @@
 4. Nothing raises into the program: what fails is off in the report, with the error, counted among
    the capture errors and logged once.
 5. `uninstrument()` takes back what `instrument()` did, and nothing else.
+6. A run that is open while a library that is imported already is turned on, or any is turned off,
+   says so: a part of it is not in the record.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ def once_imported(library: Library, turn_on: Callable[[], Undo]) -> Undo:
             why = f"its instrumentor failed: {type(error).__name__}: {error}"
             watch(library.name, lambda: why)
 
+    watch(library.name, lambda: None)  # on, and until it is imported there is nothing to lose
     # wrapt comes with every instrumentor; the SDK itself does without.
     import_module("wrapt").register_post_import_hook(imported, library.module)
 

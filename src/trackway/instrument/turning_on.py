@@ -23,12 +23,19 @@ from trackway.instrument.report import Entry, Report
 from trackway.instrument.retries import watch_retries
 from trackway.instrument.switches import SWITCHES, TAKES_PROVIDER, content_variables, with_variables
 from trackway.recording import active
+from trackway.run import open_runs
+from trackway.schema import Trackway
 from trackway.watching import unwatch, watch, why_lost
 
 _UNSUPPORTED: Final = (
     "found, and not supported: decorate its calls with trackway.llm and trackway.tool; spans that "
     "it or an instrumentor of your own writes by the GenAI conventions are taken in"
 )
+_LATE: Final = (
+    "instrument() turned it on inside the run, and what it did before is not recorded; call it "
+    "before the run opens"
+)
+_OFF_INSIDE: Final = "uninstrument() turned it off inside the run"
 _LOGGER: Final = logging.getLogger("trackway")
 
 
@@ -48,12 +55,18 @@ def instrument(*names: str, exclude: Iterable[str] = ()) -> Report:
     """
     left_out = {exclude} if isinstance(exclude, str) else set(exclude)
     wanted = _with_needs(names) if names else [library.name for library in KNOWN]
+    before = dict(_On.entries)
+    loaded = [library.name for library in KNOWN if library.module in sys.modules]
     unknown = [name for name in (*names, *left_out) if name not in BY_NAME]
     entries = [_unknown(name) for name in unknown]
     for library in KNOWN:
         if library.name in wanted and library.name not in left_out:
             entries.append(_guarded(library))
     _expect_doubles()
+    fresh = [name for name, entry in _On.entries.items() if entry is not before.get(name)]
+    for run in open_runs() if fresh else ():
+        run.tell(Trackway.INSTRUMENTATION_ON, fresh)
+        run.tell(Trackway.INSTRUMENTATION_LOST, [f"{n}: {_LATE}" for n in fresh if n in loaded])
     on = {entry.library for entry in entries if entry.on} | set(_On.entries)
     return Report(tuple(_with_unseen(entry, on) for entry in entries))
 
@@ -65,8 +78,11 @@ def survey() -> Report:
 
 def uninstrument(*names: str) -> None:
     """Turn off what `instrument()` turned on: these libraries, or all of them."""
-    for name in names or tuple(_On.undos):
+    going = [name for name in names or tuple(_On.undos) if name in _On.undos]
+    for name in going:
         _turn_off(name)
+    for run in open_runs() if going else ():
+        run.tell(Trackway.INSTRUMENTATION_LOST, [f"{name}: {_OFF_INSIDE}" for name in going])
     while _On.shared and not _On.undos:
         _On.shared.pop()()
     _expect_doubles()

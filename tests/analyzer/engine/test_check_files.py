@@ -163,6 +163,21 @@ def test_a_run_of_which_a_library_was_cut_off_is_not_taken_for_one_like_it() -> 
     assert_same(spans, policy)
 
 
+def test_an_empty_run_that_was_watched_is_not_taken_for_one_that_was_not() -> None:
+    rows = population(40, [], 0, 3).to_pylist()
+    roots = [row for row in rows if row["operation"] == "workflow"]
+    for row in roots:
+        row["output"] = None
+        on = ',"trackway.instrumentation.on":["openai"]' if row["run_id"][-1] in "02468" else ""
+        row["attributes"] = f'{{"trackway.schema.version":"1"{on}}}'
+    spans = pa.Table.from_pylist(roots, schema=SPAN_SCHEMA)
+    policy = Policy.from_yaml("version: 1\nrules:\n  - forbid: [delete_account]\n")
+    found = check(reconstruct(spans), policy).table
+    assert set(found["state"].to_pylist()) == {"insufficient"}
+    assert 0 < len(found) < len(roots)
+    assert_same(spans, policy)
+
+
 def test_plain_runs_are_told_apart_by_few_groups(tmp_path: Path) -> None:
     """Otherwise nothing is gained: that all are judged alone would be right, and slow."""
     looks = REFUNDS.looks()

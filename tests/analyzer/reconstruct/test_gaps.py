@@ -190,9 +190,11 @@ def test_arguments_that_are_no_object_are_no_gap(text: str):
     assert record.run().gaps == ()
 
 
-def native(*indices: int, last_step: int | None = None) -> Recording:
+def native(
+    *indices: int, last_step: int | None = None, more: dict[str, list[str]] | None = None
+) -> Recording:
     record = Recording(run_id="r1")
-    attributes = {} if last_step is None else {"trackway.run.last_step": last_step}
+    attributes = {} if last_step is None else {"trackway.run.last_step": last_step, **(more or {})}
     root = record.span("workflow", lasts=10_000, attributes=attributes)
     for index in indices:
         record.tool("step", {"index": index}, "done", root, step_index=index)
@@ -315,6 +317,39 @@ def test_a_library_that_was_cut_off_is_told_of():
     assert [(gap.name, gap.count, gap.detail) for gap in run.gaps] == [
         ("instrumentation_lost", 2, "mcp: replaced; openai: turned off")
     ]
+
+
+def test_a_library_that_came_and_went_inside_the_run_is_one_library():
+    said = {"trackway.instrumentation.lost": ["openai: turned off", "openai: turned on"]}
+    (gap,) = native(1, 2, last_step=2, more=said).run().gaps
+    assert (gap.name, gap.count) == ("instrumentation_lost", 1)
+
+
+ON = {"trackway.instrumentation.on": ["openai"]}
+
+
+def test_a_run_that_was_watched_and_has_no_step_was_not_seen():
+    (gap,) = native(last_step=0, more=ON).run().gaps
+    assert (gap.name, gap.position, gap.count, gap.detail) == (
+        "tools_not_observable",
+        None,
+        1,
+        "instrument() was on, and no step of the run is recorded",
+    )
+
+
+@pytest.mark.parametrize("step", ["llm", "tool", "retrieval"])
+def test_a_run_that_was_watched_and_has_one_step_was_seen(step: str):
+    record = native(last_step=0, more=ON)
+    shape = {"tool": {"tool": "find", "arguments": "{}", "result": "1"}, "llm": {"output": "o"}}
+    record.span(step, **shape.get(step, {}))
+    assert "tools_not_observable" not in gaps(record.run())
+
+
+def test_a_wait_is_nothing_that_a_library_was_seen_to_do():
+    record = native(last_step=0, more=ON)
+    record.span("wait")
+    assert gaps(record.run()) == {"tools_not_observable": 1}
 
 
 def usage(record: Recording) -> list[tuple[str, int | None, str | None]]:
