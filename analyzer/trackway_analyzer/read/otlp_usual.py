@@ -217,7 +217,8 @@ def _other(value: _Value) -> tuple[JsonValue, bytes]:
             forms[name] = _decoded(raw)
     if len(forms) == 1:
         ((name, content),) = forms.items()
-        if content.__class__ in _SIMPLE:
+        # -0.0 and 0.0 are equal, and would find each other among the values read before.
+        if content.__class__ in _SIMPLE and (content or content.__class__ is not float):
             return _single(name, content)
     decoded = any_value(forms)
     return decoded, compact_bytes(decoded)

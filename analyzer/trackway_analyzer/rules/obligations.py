@@ -121,7 +121,7 @@ class Routed(_EventRule):
         """Judge one run."""
         taken_up = self._events(evidence, run, Trackway.EVENT_RESUME)
         for wait in self._events(evidence, run, Trackway.EVENT_WAIT):
-            missing = [name for name in WAIT_FIELDS if not wait.said.get(name)]
+            missing = [name for name in WAIT_FIELDS if not _tells(wait.said, name)]
             position = wait.position(evidence)
             if missing:
                 return violated(run, position, missing=missing)
@@ -151,6 +151,11 @@ class Routed(_EventRule):
             sentence=f"{name} waits without {' and '.join(result.detail['missing'])}",
             expected=result.detail["missing"],
         )
+
+
+def _tells(said: dict[str, Any], name: str) -> bool:
+    """Whether a field was recorded; with content off its hash stands in its place."""
+    return bool(said.get(name) or said.get(f"{Trackway.CONTENT_SHA256}.{name}"))
 
 
 @dataclass(frozen=True)

@@ -232,7 +232,7 @@ def test_recorded_spans_come_back_from_parquet(path: Path, tmp_path: Path) -> No
 
 
 def test_numbers_that_json_lacks_survive_everywhere(tmp_path: Path) -> None:
-    values = {"nan": math.nan, "inf": math.inf, "low": -math.inf, "zero": -0.0}
+    values = {"nan": math.nan, "inf": math.inf, "low": -math.inf, "plus": 0.0, "zero": -0.0}
     document = otlp_text.document(otlp_text.span(attributes=values))
     text = spans_in(tmp_path, "spans.json", json.dumps(document).encode())
     binary = spans_in(tmp_path, "spans.pb", protobuf_of(document))

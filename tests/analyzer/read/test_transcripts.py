@@ -304,7 +304,11 @@ def test_tau2_bench(tmp_path: Path) -> None:
     assert (step.ok, step.error_message) == (False, "unknown line")
     assert (step.start, iso(step.end)) == (None, "2025-08-01T16:20:04+00:00")
     assert (found.run["tokens_in"], found.run["tokens_out"], found.run["cost"]) == (10, 2, 0.5)
-    assert gaps(found) == {"missing_timestamps": (5, "start")}
+    assert gaps(found) == {
+        "missing_timestamps": (5, "start"),
+        "missing_tokens": (1, "tokens_in, tokens_out"),
+        "missing_cost": (1, "cost"),
+    }
     assert found.steps[1].start is None  # no time was made up out of its neighbours
 
 

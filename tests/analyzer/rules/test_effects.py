@@ -214,11 +214,13 @@ class TestRecordsOnNoStep:
 
 class TestRouted:
     FULL: ClassVar = {"owner": "ops", "deadline": "2026-01-06T00:00:00Z", "resume_token": "t"}
+    HASHED: ClassVar = {"owner": None, "trackway.content.sha256.owner": "hmac-sha256:00"}
 
     @pytest.mark.parametrize(
         ("rule", "steps", "expected"),
         [
             (Routed(), [[event("wait", **FULL)]], None),
+            (Routed(), [[event("wait", **FULL | HASHED)]], None),
             (Routed(), [[]], None),
             (
                 Routed(),

@@ -106,11 +106,13 @@ def test_a_target_names_protocol_and_address(target: str, endpoint: Endpoint) ->
     assert endpoint_of(target) == endpoint
 
 
-def test_the_protocol_comes_from_the_usual_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_protocol_comes_from_the_usual_variables(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
     assert endpoint_of("otlp") == Endpoint(True)
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/protobuf")
     assert endpoint_of("otlp") == Endpoint(False)
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json")
-    with pytest.raises(ValueError, match="'http/json'; expected grpc or http/protobuf"):
-        endpoint_of("otlp")
+    assert endpoint_of("otlp") == Endpoint(False)
+    assert "expected grpc or http/protobuf, found 'http/json'; ignored" in caplog.text
