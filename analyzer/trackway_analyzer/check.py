@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 FINDING_COLUMNS: Final = pa.schema(
     [
         ("run_id", pa.string()),
+        ("task", pa.string()),
         ("rule", pa.string()),
         ("layer", pa.string()),
         ("severity", pa.string()),
@@ -214,7 +215,7 @@ class CheckReport:
 
     def findings(self) -> pd.DataFrame:
         """One row a finding; `expected` and `got` are JSON texts."""
-        rows = [finding_row(found) for found in self.explained()]
+        rows = [finding_row(*found) for found in self.told()]
         for row in rows:
             row |= {name: _text(row[name]) for name in ("expected", "got")}
         return frame(pa.Table.from_pylist(rows, schema=FINDING_COLUMNS))
@@ -265,9 +266,10 @@ def unread_text(count: int) -> str:
     return f"{count:,} thing{'' if count == 1 else 's'} that may have held spans could not be read"
 
 
-def finding_row(finding: Finding) -> dict[str, Any]:
-    """One finding as plain values, with the keys of `FINDING_COLUMNS`."""
-    return {name: getattr(finding, name) for name in FINDING_COLUMNS.names}
+def finding_row(finding: Finding, task: str | None) -> dict[str, Any]:
+    """One finding and the task of its run as plain values, with the keys of `FINDING_COLUMNS`."""
+    values = {"task": task}
+    return {n: values[n] if n in values else getattr(finding, n) for n in FINDING_COLUMNS.names}
 
 
 def _text(value: JsonValue) -> str | None:

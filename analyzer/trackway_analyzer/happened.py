@@ -17,6 +17,9 @@ from typing import Final
 from trackway.schema import REDACTION_MARKER
 from trackway_analyzer.model import JsonValue, NotRecorded
 
+UNNAMED_ERRORS: Final = frozenset({"_OTHER", "tool_error"})
+"""Types that stand for an error of which the record names no type."""
+
 FAILED: Final = frozenset(
     [
         "failed",

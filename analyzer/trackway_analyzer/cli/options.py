@@ -8,6 +8,7 @@ from functools import wraps
 from typing import Any, Final
 
 import click
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway_analyzer.cli import run_name
@@ -36,7 +37,19 @@ class Reading:
     by: By
 
     def open(self, source: str) -> Trajectories:
-        """Read a path, a URL or `-`. Raises click.ClickException where nothing could be read."""
+        """Read a path, a URL or `-`; `SRC#RUN` keeps the runs that it names, one or several.
+
+        Raises click.ClickException where nothing could be read, or it names no run.
+        """
+        wanted = run_name.parse(source)
+        trajectories = self._whole(wanted.source)
+        if wanted.run is None:
+            return trajectories
+        runs = trajectories.batch.runs
+        named = runs.column("run_id").take(pa.array(run_name.find_all(wanted, runs), pa.int64()))
+        return trajectories.filter(run_id=named.to_pylist())
+
+    def _whole(self, source: str) -> Trajectories:
         trajectories = self.unread(source)
         if trajectories.large_files is None and not len(trajectories.span_table):
             refuse_unreadable(trajectories, source)
@@ -66,7 +79,7 @@ class Reading:
     def one(self, name: str) -> Trajectory:
         """Return the run that `SRC#RUN` names."""
         wanted = run_name.parse(name)
-        trajectories = self.open(wanted.source)
+        trajectories = self._whole(wanted.source)
         ordinal = run_name.find(wanted, trajectories.batch.runs)
         note_losses(trajectories, wanted.source)
         return trajectories[ordinal]
@@ -121,6 +134,7 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def notes(trajectories: Trajectories, source: str, reading: Reading) -> None:
     """Say on standard error what a person should know of a source beside the answer."""
+    source = run_name.parse(source).source
     note_losses(trajectories, source)
     note_sessions(trajectories, reading)
     if len(trajectories.span_table) and not len(trajectories):

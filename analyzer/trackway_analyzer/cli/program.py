@@ -75,7 +75,7 @@ def trackway() -> None:
     """Reconstruct and check what an LLM agent really did.
 
     SRC is a file, a folder or - (standard input) in any format that can be read. A run is named
-    SRC#RUN_ID, SRC#task=T,trial=3 or SRC#task=T@latest.
+    SRC#RUN_ID, SRC#task=T,trial=3 or SRC#task=T@latest; a command over runs takes that, too.
 
     Exit codes: 0 pass, 1 violation, 2 insufficient evidence, 3 incomparable, 4 error.
     """

@@ -1,11 +1,12 @@
-"""Which run does `SRC#…` name?
+"""Which runs does `SRC#…` name?
 
 1. `SRC#RUN_ID` is the run with that id, or the only one whose id begins so.
 2. `SRC#task=T,trial=3` is the one run whose columns have these values (names as in `select`);
    `@latest` behind it takes the one that started last.
 3. `SRC` alone is its only run.
 4. A path that exists as it stands names no run, `#` or not; otherwise the last `#` divides.
-5. No run and several runs are errors that list what is there.
+5. No run is an error that lists what is there. So are several where one is meant (`show`, `diff`);
+   a command over runs takes all that are named.
 """
 
 from __future__ import annotations
@@ -42,16 +43,22 @@ def parse(text: str) -> RunName:
 
 def find(name: RunName, runs: pa.Table) -> int:
     """Return the ordinal of the run that `name` names. Raises click.ClickException."""
-    found = _candidates(name.run, runs)
+    found = find_all(name, runs)
     if len(found) == 1:
         return found[0]
-    if not found:
-        raise click.ClickException(_nothing(name, runs))
     listing = _listing(runs.take(pa.array(found, pa.int64())), name.source)
     which = f"{len(found)} runs of {name.source} are named by {name.run!r}"
     if name.run is None:
         which = f"{name.source} holds {len(found)} runs"
     raise click.ClickException(f"{which}; name one of them:\n{listing}")
+
+
+def find_all(name: RunName, runs: pa.Table) -> list[int]:
+    """Return the ordinals of all runs that `name` names. Raises click.ClickException for none."""
+    found = _candidates(name.run, runs)
+    if not found:
+        raise click.ClickException(_nothing(name, runs))
+    return found
 
 
 def _candidates(wanted: str | None, runs: pa.Table) -> list[int]:

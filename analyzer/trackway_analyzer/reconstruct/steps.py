@@ -7,7 +7,8 @@
 3. `ok` is what was declared, else what the result says (`happened`). A model call is ok if it ended
    without an error. A call that was never executed is not ok; where nobody could have seen its
    execution, or nobody saw it and the model was answered all the same, unknown. A handover that
-   another agent took up is ok.
+   another agent took up is ok. What a person answered who was waited for may leave a call open, or
+   say that it took no effect (`resumed`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from trackway_analyzer.reconstruct.messages import Request, as_json
 from trackway_analyzer.reconstruct.order import Order
 from trackway_analyzer.reconstruct.paths import Paths
 from trackway_analyzer.reconstruct.requests import Joined
+from trackway_analyzer.reconstruct.resumed import spoken_against
 from trackway_analyzer.spans import NO_TIME
 from trackway_analyzer.tables import STEP_SCHEMA
 
@@ -194,6 +196,7 @@ def _ok(
     failed = [e for e, call in entries.call_of.items() if call.answer and call.answer.failed]
     refused = _flags(entries, failed)[at]
     verdict[raised | refused] = NO
+    open_again, denied = spoken_against(entries, at, arrays)
     declared = layers.take(entries.drafts.columns.array("ok"))
     said_so = declared.is_valid().to_numpy(zero_copy_only=False)
     verdict[said_so] = declared.fill_null(False).to_numpy(zero_copy_only=False)[said_so]
@@ -202,6 +205,10 @@ def _ok(
     verdict[unanswered] = np.where(np.isin(entries.run[at][unanswered], seen), NO, UNKNOWN)
     verdict[unseen & ~refused] = UNKNOWN
     verdict[unseen & refused] = NO
+    for places, answer in ((open_again, UNKNOWN), (denied, NO)):
+        doubted = np.array(places, dtype=np.int64)
+        doubted = doubted[~said_so[doubted] & (verdict[doubted] != NO)]
+        verdict[doubted] = answer
     return pa.array(verdict == YES, mask=verdict == UNKNOWN)
 
 

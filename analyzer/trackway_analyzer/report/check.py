@@ -63,7 +63,7 @@ def report_json(report: CheckReport) -> dict[str, Any]:
             }
             for count in report.counts
         ],
-        "findings": [finding_row(found) for found in report.explained()],
+        "findings": [finding_row(*found) for found in report.told()],
     }
 
 

@@ -34,7 +34,10 @@ _TEXT_WIDTH: Final = 600
 def trajectory_html(trajectory: Trajectory) -> str:
     """Render one run as an HTML fragment."""
     view = trajectory_view(trajectory)
-    rows = [_step(line) for line in view.steps] or [_row("", "<i>no step was recorded</i>")]
+    rows = [
+        _step(row) if isinstance(row, StepLine) else _row("⏸", _mark(row))
+        for row in view.rows(view.steps)
+    ] or [_row("", "<i>no step was recorded</i>")]
     return "".join(
         [
             '<div style="font-size:13px;line-height:1.45;text-align:left">',

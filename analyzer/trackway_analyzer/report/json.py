@@ -5,7 +5,8 @@
    them; `arguments`, `result`, `input` and `output` are absent where they were not recorded, for
    null is a value that can be recorded. Every other key is always there; null: the record does
    not say.
-3. Model messages (`input`, `output`) are left out unless asked for: each turn repeats the turns
+3. `pauses` are the waits and resumes of the run, each behind its step `after_step` (0: before all).
+4. Model messages (`input`, `output`) are left out unless asked for: each turn repeats the turns
    before it.
 """
 
@@ -16,6 +17,7 @@ from typing import Any, Final
 
 from trackway_analyzer.json_text import compact
 from trackway_analyzer.model import NotRecorded, Step, Trajectory
+from trackway_analyzer.report.pauses import Pause, pauses_of
 
 _STEP_KEYS: Final = (
     "operation",
@@ -60,6 +62,7 @@ def trajectory_json(trajectory: Trajectory, *, content: bool = False) -> dict[st
         "outcome": asdict(trajectory.outcome),
         "tools": trajectory.tools,
         "steps": [step_json(step, content=content) for step in trajectory.steps],
+        "pauses": [pause_json(pause) for pause in pauses_of(trajectory)],
         "gaps": [
             {
                 "name": gap.name,
@@ -69,6 +72,18 @@ def trajectory_json(trajectory: Trajectory, *, content: bool = False) -> dict[st
             }
             for gap in trajectory.gaps
         ],
+    }
+
+
+def pause_json(pause: Pause) -> dict[str, Any]:
+    """A wait or a resume as plain values."""
+    names = ("owner", "reason", "deadline", "resume_token")
+    return {
+        "event": pause.event,
+        "after_step": pause.after,
+        "timestamp": None if pause.at is None else pause.at.isoformat(),
+        "seconds": pause.seconds,
+        **{name: pause.said.get(name) for name in names},
     }
 
 

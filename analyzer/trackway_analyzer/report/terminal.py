@@ -71,7 +71,8 @@ def print_trajectory(trajectory: Trajectory, to: Console, *, every_step: bool = 
 
 def fitting(view: TrajectoryView, height: int) -> tuple[StepLine, ...]:
     """Return the steps to print in a window of `height` lines."""
-    lines = sum(1 + len(line.marks) for line in view.steps) + len(view.gaps) + _OTHER_LINES
+    lines = sum(1 + len(line.marks) for line in view.steps) + len(view.gaps)
+    lines += len(view.pauses) + _OTHER_LINES
     if lines <= height:
         return view.steps
     return tuple(line for line in view.steps if line.tone is not Tone.QUIET or line.marks)
@@ -143,8 +144,11 @@ def _frame(
         frame.add_row("", Text(" · ".join(f"{label} {value}" for label, value in view.facts)))
     frame.add_row("asked", _paragraph(view.asked))
     frame.add_row("", "")
-    for line in steps:
-        _add_step(frame, line, width - _MARGIN)
+    for row in view.rows(steps):
+        if isinstance(row, StepLine):
+            _add_step(frame, row, width - _MARGIN)
+        else:
+            frame.add_row("", Text(f"⏸ {row.text}", style=_STYLES[row.tone]))
     hidden = len(view.steps) - len(steps)
     if hidden:
         frame.add_row("", Text(f"{hidden} model turns are not shown (--all)", style="dim"))

@@ -6,20 +6,24 @@
 4. A mark is printed only where something is not plain: failed, never executed, not requested,
    read from the messages, a later attempt, cut or missing values. How many calls were joined to
    their requests without a call id is said once, at the end.
-5. What the run was asked, what it said last, the outcome and every gap stand around the steps.
+5. Waits and resumes stand at their place between the steps (`pauses`): who was waited for and why,
+   how long, and what was said when the run went on.
+6. What the run was asked, what it said last, the outcome and every gap stand around the steps.
    Missing evidence is said, never left out.
-6. Terminal, notebook and plain text print this one view; none of them decides anything.
+7. Terminal, notebook and plain text print this one view; none of them decides anything.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from trackway.schema import Operation
+from trackway_analyzer.happened import UNNAMED_ERRORS
 from trackway_analyzer.model import Gap, JsonValue, NotRecorded, Outcome, Step, Trajectory
+from trackway_analyzer.report.pauses import Pause, pause_text, pauses_of
 from trackway_analyzer.report.shorten import arguments_text, one_line, value_text
 
 VALUE_WIDTH = 200
@@ -79,6 +83,17 @@ class TrajectoryView:
     gaps: tuple[str, ...]
     joined: str | None
     """How many calls were joined to their requests without a call id; None: none was."""
+    pauses: tuple[tuple[int, Mark], ...] = ()
+    """Waits and resumes, each with the number of the step that it stands behind."""
+
+    def rows(self, steps: Iterable[StepLine]) -> Iterator[StepLine | Mark]:
+        """These steps, with the waits and resumes between them."""
+        left = list(self.pauses)
+        for line in steps:
+            while left and left[0][0] < line.number:
+                yield left.pop(0)[1]
+            yield line
+        yield from (mark for _, mark in left)
 
 
 def trajectory_view(trajectory: Trajectory) -> TrajectoryView:
@@ -97,7 +112,13 @@ def trajectory_view(trajectory: Trajectory) -> TrajectoryView:
         outcome=outcome_mark(trajectory.outcome),
         gaps=tuple(gap_text(gap) for gap in trajectory.gaps),
         joined=_joined(sum(step.id_inferred for step in trajectory.steps)),
+        pauses=tuple((pause.after, _pause_mark(pause)) for pause in pauses_of(trajectory)),
     )
+
+
+def _pause_mark(pause: Pause) -> Mark:
+    open_end = pause.event == "wait" and not pause.resumed
+    return Mark(pause_text(pause, VALUE_WIDTH), Tone.DOUBTFUL if open_end else Tone.PLAIN)
 
 
 def _joined(count: int) -> str | None:
@@ -242,9 +263,13 @@ def _marks(step: Step) -> Iterator[Mark]:
 
 
 def _failure(step: Step) -> str:
-    said = ": ".join(part for part in (step.error_type, step.error_message) if part)
+    unnamed = step.error_type in UNNAMED_ERRORS
+    named = None if unnamed else step.error_type
+    said = ": ".join(part for part in (named, step.error_message) if part)
     if said:
         return f"failed: {one_line(said)}"
+    if unnamed:
+        return "failed; the kind of error was not recorded"
     return f"failed: it answered {value_text(step.result, VALUE_WIDTH)}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trackway_analyzer.happened import refusing
+from trackway_analyzer.happened import UNNAMED_ERRORS, refusing
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import Expression
@@ -17,6 +17,8 @@ def no_effect(evidence: Evidence, row: int, success: Expression | None = None) -
     name = f"{step(evidence, row)} did not take effect"
     error = evidence.error_type[row]
     if error is not None:
+        if error in UNNAMED_ERRORS:
+            return f"{name}: it failed; the kind of error was not recorded"
         return f"{name}: it raised {error}"
     success = success or evidence.spec(evidence.tool[row]).success
     if success is not None:

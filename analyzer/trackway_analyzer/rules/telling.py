@@ -93,6 +93,9 @@ class Telling:
         twins = [twin for twin in reading.twins(row) if twin < row]
         if twins and evidence.kind[row] == MUTATE:
             return self._twice(twins[0], row)
+        listed = self._listed(row)
+        if listed is not None:
+            return listed
         if reading.extra == "forbid":
             sentence = f'{step(evidence, row)} is not in the pattern, and extra="forbid"'
             return Said(sentence=sentence, got=evidence.tool[row])
@@ -103,6 +106,42 @@ class Telling:
             sentence=f"{step(evidence, row)} is a {kind}{about} that the pattern does not list",
             got=evidence.tool[row],
         )
+
+    def _listed(self, row: int) -> Said | None:
+        """Say why a call fulfils no step although the pattern lists it, and no other call took it.
+
+        None: no step that is still free speaks of it.
+        """
+        reading, evidence = self.reading, self.evidence
+        taken = dict(reading.placement.taken)
+        for index, spec in enumerate(reading.specs):
+            if index in taken or not reading.means(spec, row):
+                continue
+            if reading.fit(spec, row) is False:
+                return self._unfit(spec, row)
+            before = [other for place, other in taken.items() if place < index]
+            after = [other for place, other in taken.items() if place > index]
+            for other in [*reversed(before), *after]:
+                if evidence.group[other] == evidence.group[row]:
+                    return self._beside(row, other, "after" if other in before else "before")
+            if before and row < before[-1]:
+                return self._elsewhere(row, f"expected after {at_step(evidence, before[-1])}")
+            if after and row > after[0]:
+                return self._elsewhere(row, f"expected before {at_step(evidence, after[0])}")
+        return None
+
+    def _beside(self, row: int, other: int, side: str) -> Said:
+        name, place = step(self.evidence, row), at_step(self.evidence, other)
+        return Said(
+            sentence=f"{name} was called in the same model turn as {place}: expected {side} it, in"
+            " a turn of its own",
+            got=self.evidence.tool[row],
+            nearest=place,
+        )
+
+    def _elsewhere(self, row: int, expected: str) -> Said:
+        name = step(self.evidence, row)
+        return Said(sentence=f"{name} is out of order: {expected}", got=self.evidence.tool[row])
 
     def _twice(self, first: int, second: int) -> Said:
         evidence = self.evidence
