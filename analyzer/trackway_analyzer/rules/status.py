@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trackway.schema import REDACTION_MARKER, Operation
+from trackway.schema import REDACTION_MARKER, GapName, Operation
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.actions import action_claim, reads_by_name
@@ -126,12 +126,20 @@ class Executed(Rule):
             wanted = self.tool in (None, evidence.tool[row])
             if wanted and not evidence.is_call[row] and not _is_answered(evidence, row):
                 first.setdefault(evidence.run[row], row)
-        results = [violated(run, evidence.position(row)) for run, row in first.items()]
+        results = [self._undone(evidence, run, row) for run, row in first.items()]
         for run in range(len(evidence)):
             if run not in first:
                 result = self._unseen(evidence, run)
                 results += [result] if result is not None else []
         return sorted(results, key=lambda result: result.run)
+
+    @staticmethod
+    def _undone(evidence: Evidence, run: int, row: int) -> Result:
+        """Judge a call without a span, whose span may be among those that were lost."""
+        for gap in evidence.absence(run):
+            if gap.name != GapName.TOOLS_NOT_OBSERVABLE:
+                return insufficient(run, gap.name, asked=evidence.tool[row] or "unnamed tool")
+        return violated(run, evidence.position(row))
 
     @staticmethod
     def _unseen(evidence: Evidence, run: int) -> Result | None:
@@ -149,6 +157,11 @@ class Executed(Rule):
             gap = result.detail["gap"]
             if gap in (NOT_RECORDED_GAP, "content_off"):
                 return Said(sentence="what the model asked for was not recorded")
+            if "asked" in result.detail:
+                tool = result.detail["asked"]
+                return Said(
+                    sentence=f"{tool} was asked for, and {gap} may hide that it was executed"
+                )
             return Said(sentence=f"no request was left undone, but {gap} may hide one")
         row = int(evidence.batch.offsets[result.run]) + result.position
         tool = evidence.tool[row] or "unnamed tool"

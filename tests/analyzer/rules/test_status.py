@@ -79,6 +79,17 @@ class TestExecuted:
         ]
         assert said(Executed("other"), batch) == []
 
+    def test_a_request_whose_span_may_be_lost(self, said: Callable[..., Any], run_of: Any) -> None:
+        steps = [self.MODEL, {"tool": "refund", "executed": False}]
+        lost = {"name": "missing_steps", "position": 2, "count": 1, "detail": None}
+
+        assert said(Executed(), run_of(steps, gaps=[lost])) == [
+            (
+                "insufficient",
+                "refund was asked for, and missing_steps may hide that it was executed",
+            )
+        ]
+
     @pytest.mark.parametrize(
         ("steps", "holds"),
         [
