@@ -9,6 +9,7 @@ import click
 import pyarrow as pa
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from trackway_analyzer.cli import run_name
 from trackway_analyzer.cli.options import (
     Command,
     Reading,
@@ -45,8 +46,9 @@ def command(source: str, destination: Path, form: str, as_json: bool, reading: R
     if form == "atif":
         _to_atif(source, destination, as_json, reading)
         return
-    target = _target(source, destination)
-    trajectories = reading.unread(source)
+    wanted = run_name.parse(source)
+    target = _target(wanted.source, destination)
+    trajectories = reading.unread(source) if wanted.run is None else reading.open(source)
 
     def watch(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         empty = True
@@ -61,7 +63,7 @@ def command(source: str, destination: Path, form: str, as_json: bool, reading: R
         click.echo(line({"path": str(target), "spans": spans}))
     else:
         click.echo(f"{spans:,} spans to {target}")
-    note_losses(trajectories, source)
+    note_losses(trajectories, wanted.source)
 
 
 def _to_atif(source: str, destination: Path, as_json: bool, reading: Reading) -> None:

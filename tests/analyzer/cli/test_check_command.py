@@ -7,10 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import trackway_analyzer as ta
+from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.check import check
 from trackway_analyzer.cli.program import run
+from trackway_analyzer.records import trajectory_of
+from trackway_analyzer.report.check import report_json
 
 Write = Callable[..., Path]
 
@@ -187,3 +192,70 @@ def test_insufficient_evidence_raises_too(otlp: Write) -> None:
     nothing = trajectories.filter(run="none")
     with pytest.raises(ta.InsufficientEvidenceError, match="there was no run to check"):
         nothing.check(ta.Policy.from_yaml(POLICY)).raise_for_violations()
+
+
+def test_runs_that_the_source_names_are_checked_alone(
+    otlp: Write, policy: Callable[[str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    traces = otlp({HAPPY: [ORDER, REFUND], BROKEN: [REFUND]})
+    rules = policy(POLICY)
+
+    assert checked(capsys, traces, "--policy", rules)[0] == 1
+    code, out, _ = checked(capsys, f"{traces}#{HAPPY[:6]}", "--policy", rules)
+    assert (code, out.splitlines()[-1]) == (
+        0,
+        "pass  1 run, 1 without a finding; 0 violated, 0 undecided",
+    )
+    assert checked(capsys, f"{traces}#{BROKEN}", "--policy", rules)[0] == 1
+    code, out, _ = checked(capsys, f"{traces}#agent=support", "--policy", rules)
+    assert (code, out.splitlines()[-1]) == (
+        1,
+        "violation  2 runs, 1 without a finding; 1 violated, 0 undecided",
+    )
+
+
+def test_a_name_that_fits_no_run_says_which_runs_there_are(
+    otlp: Write, policy: Callable[[str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    traces = otlp({HAPPY: [ORDER, REFUND]})
+    code, _, err = checked(capsys, f"{traces}#nope", "--policy", policy(POLICY))
+
+    assert (code, err) == (
+        4,
+        f"error: no run 'nope' in {traces}, which holds:\n  {traces}#{HAPPY}\n",
+    )
+
+
+def test_what_could_not_be_read_belongs_to_no_run(
+    otlp: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    traces = otlp({HAPPY: [ORDER]})
+
+    assert run(["quarantine", f"{traces}#{HAPPY}"]) == 4
+    assert capsys.readouterr().err == (
+        "error: what could not be read belongs to no run: name the source alone,"
+        f" trackway quarantine {traces}\n"
+    )
+
+
+def test_named_runs_are_converted_alone(
+    otlp: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    traces = otlp({HAPPY: [ORDER, REFUND], BROKEN: [REFUND]})
+    target = tmp_path / "one.parquet"
+
+    assert run(["convert", f"{traces}#{BROKEN}", str(target)]) == 0
+    assert capsys.readouterr().out == f"2 spans to {target}\n"
+    assert [found.run_id for found in ta.load(target)] == [BROKEN]
+
+
+def test_each_finding_has_the_task_of_its_run() -> None:
+    runs = RunBatch.concat([trajectory_of([{"tool": "refund"}]).batch] * 2)
+    index = runs.runs.schema.get_field_index("task_id")
+    tasks = pa.array(["t-1", None], runs.runs.schema.field(index).type)
+    named = runs.runs.set_column(index, runs.runs.schema.field(index), tasks)
+    runs = RunBatch.of(named, runs.steps)
+    report = check(runs, ta.Policy.from_yaml(POLICY))
+
+    assert report.findings()["task"].fillna("none").tolist() == ["t-1", "none"]
+    assert [found["task"] for found in report_json(report)["findings"]] == ["t-1", None]

@@ -47,6 +47,15 @@ def test_by_the_error_that_it_raised_whatever_it_returned(run_of: Any) -> None:
     assert no_effect(evidence, 0, compiled("$.paid")) == no_effect(evidence, 0)
 
 
+@pytest.mark.parametrize("error", ["_OTHER", "tool_error"])
+def test_an_error_without_a_type_is_told_in_words(run_of: Any, error: str) -> None:
+    evidence = Evidence.of(run_of([{"tool": "pay", "error_type": error, "ok": False}]))
+
+    assert no_effect(evidence, 0) == (
+        "step 1 pay did not take effect: it failed; the kind of error was not recorded"
+    )
+
+
 def test_by_the_declared_success_or_the_one_that_a_rule_names() -> None:
     result = {"status": "failed", "paid": 0, "sent": 1}
 

@@ -37,8 +37,8 @@ def pay(order: str = "A1", amount: int = 84, res: Any = None, **more: Any) -> di
     return made("pay", arguments, {"status": "done", **(res or {})}, kind="mutate", **more)
 
 
-def mail(**more: Any) -> dict[str, Any]:
-    return made("mail", kind="notify", **more)
+def mail(arguments: Any = None, **more: Any) -> dict[str, Any]:
+    return made("mail", arguments, kind="notify", **more)
 
 
 def steps(*specs: Any, **options: Any) -> Sequence:
@@ -504,6 +504,63 @@ def test_without_anything_near_or_claimed_nothing_is_added(
     gapped: Callable[..., Trajectory], rule: Sequence, run: Any, sentence: str
 ) -> None:
     batch = gapped(run, final_text="I have paid it.").batch
+    (result,) = rule.check(batch)
+
+    assert rule.explain(batch, result).sentence == sentence
+
+
+MAIL = {"tool": "mail", "optional": True}
+
+
+@pytest.mark.parametrize(
+    ("run", "rule", "sentence"),
+    [
+        (
+            [look(), pay(), mail()],
+            steps("look", PAY, MAIL),
+            "step 3 mail was called in the same model turn as pay at step 2: expected after it, in"
+            " a turn of its own",
+        ),
+        (
+            [look(), mail(), pay()],
+            steps("look", MAIL, PAY),
+            "step 2 mail was called in the same model turn as pay at step 3: expected before it, in"
+            " a turn of its own",
+        ),
+        (
+            [mail(), look(), pay()],
+            steps("look", PAY, MAIL),
+            "step 1 mail is out of order: expected after pay at step 3",
+        ),
+        (
+            [look(), look("A2"), pay(), mail()],
+            steps("look", MAIL, PAY),
+            "step 4 mail is out of order: expected before pay at step 3",
+        ),
+        (
+            [look(), pay(), mail(arguments={"to": "x"})],
+            steps("look", PAY, {"tool": "mail", "optional": True, "where": 'to == "y"'}),
+            'step 3 mail: to "x", expected "y"',
+        ),
+        (
+            [look(), mail(), pay(), mail()],
+            steps("look", "mail", PAY),
+            "step 4 mail is a notification that the pattern does not list",
+        ),
+    ],
+    ids=["turn after", "turn before", "too early", "too late", "unfit", "one too many"],
+)
+def test_why_a_listed_call_takes_no_step(
+    run_of: Callable[..., RunBatch], run: list[dict[str, Any]], rule: Sequence, sentence: str
+) -> None:
+    rows = [
+        {k: orjson.dumps(v).decode() if k in ("arguments", "result") else v for k, v in row.items()}
+        for row in run
+    ]
+    one_turn = "in the same model turn" in sentence
+    for position, row in enumerate(rows):
+        row["group"] = 1 if one_turn and position else position
+    batch = run_of(rows, final_text="")
     (result,) = rule.check(batch)
 
     assert rule.explain(batch, result).sentence == sentence
