@@ -79,9 +79,16 @@ def wait(
     _record(Trackway.EVENT_WAIT, fields, {"owner": owner, "reason": reason})
 
 
-def resume(resume_token: str | None = None, *, reason: str | None = None) -> None:
-    """Record that a wait is over."""
-    _record(Trackway.EVENT_RESUME, {"resume_token": resume_token}, {"reason": reason})
+def resume(
+    resume_token: str | None = None, *, reason: str | None = None, granted: bool | None = None
+) -> None:
+    """Record that a wait is over, with the words of who ended it as its reason.
+
+    `granted` says whether what waited was allowed; None: nobody says. A call that was refused is
+    read as one without effect, and one that returns the very words of the reason as undecided.
+    """
+    fields = {"resume_token": resume_token, "granted": granted}
+    _record(Trackway.EVENT_RESUME, fields, {"reason": reason})
 
 
 def effect(

@@ -34,6 +34,11 @@ EVENTS = [
     ),
     (lambda: trackway.resume("r1"), "trackway.resume", {"resume_token": "r1"}),
     (
+        lambda: trackway.resume("r1", reason="not this time", granted=False),
+        "trackway.resume",
+        {"resume_token": "r1", "reason": "not this time", "granted": False},
+    ),
+    (
         lambda: trackway.effect("refund", operation_id="op1", entity="order:1", applied=True),
         "trackway.effect",
         {"operation": "refund", "operation_id": "op1", "entity": "order:1", "applied": True},

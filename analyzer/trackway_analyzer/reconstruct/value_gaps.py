@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway.schema import GapName, Operation
+from trackway_analyzer.happened import cancels
 from trackway_analyzer.reconstruct.columns import Mask
+from trackway_analyzer.reconstruct.effect import took_effect
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap, of_steps, places
 from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.spans import NO_TIME
+
+_ANOTHER_S_WORDS: Final = "result: what a person answered to the wait stands in its place"
 
 
 def gaps_of_values(evidence: Evidence) -> Found:
@@ -34,6 +40,8 @@ def gaps_of_values(evidence: Evidence) -> Found:
         if name == "result":
             lacking &= ~_failed(steps)
         yield from of_steps(evidence, GapName.MISSING_VALUE, lacking, of=executed, detail=name)
+    answered = _answered_by_a_person(steps, executed & ~bare["result"])
+    yield from of_steps(evidence, GapName.MISSING_VALUE, answered, detail=_ANOTHER_S_WORDS)
     yield from of_steps(evidence, GapName.UNFINISHED_SPAN, unfinished)
     yield from of_steps(evidence, GapName.UNPARSABLE_ARGUMENTS, _unparsable(steps, is_tool))
     truncated = steps.column("truncated").combine_chunks()
@@ -44,6 +52,18 @@ def gaps_of_values(evidence: Evidence) -> Found:
     ):
         detail = ", ".join(sorted(fields))
         yield run, gap(GapName.TRUNCATED_VALUE, len(fields), position, detail)
+
+
+def _answered_by_a_person(steps: pa.Table, called: Mask) -> Mask:
+    """Calls whose result says that they took effect, and of which a resume left it open."""
+    unknown = steps.column("ok").combine_chunks().is_null().to_numpy(zero_copy_only=False)
+    rows = np.flatnonzero(called & unknown)
+    flags = np.zeros(len(steps), dtype=bool)
+    names = ("result", "kind", "tool")
+    values = (steps.column(name).take(pa.array(rows)).to_pylist() for name in names)
+    for row, result, kind, tool in zip(rows.tolist(), *values, strict=True):
+        flags[row] = bool(took_effect(result, kind, raised=False, cancels=cancels(tool)))
+    return flags
 
 
 def _failed(steps: pa.Table) -> Mask:

@@ -229,6 +229,19 @@ def _retried(rows: Rows, chance: random.Random) -> None:
         )
 
 
+def _waited(**said: Any) -> Twist:
+    """A call that gives back the words by which somebody ended its wait."""
+
+    def twist(rows: Rows, chance: random.Random) -> None:
+        row = _one(rows, chance, "tool")
+        if row is not None:
+            told = json.dumps({"reason": "not this time", **said})
+            resume = {"name": "trackway.resume", "time": row["start"], "attributes": told}
+            row |= {"result": '"not this time"', "events": [resume]}
+
+    return twist
+
+
 def _asked(rows: Rows, chance: random.Random) -> None:
     row = _one(rows, chance, "llm")
     if row is not None:
@@ -327,6 +340,8 @@ TWISTS: Final[dict[str, Twist]] = {
     "told without a span": _answered("refund_now"),
     "told of a refund without a span": _answered("refund_api.create"),
     "spoken": _spoken,
+    "waited": _waited(),
+    "refused": _waited(granted=False),
     "effect": _effect,
     "beside": _beside,
     "linked": lambda rows, chance: rows[-1].update(
