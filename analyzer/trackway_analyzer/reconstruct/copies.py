@@ -2,7 +2,7 @@
 
 1. Rows with the same trace id, span id, name and start are copies of one span (an exporter's retry,
    a file read twice, a snapshot before the end). The most complete one stays: finished before
-   unfinished, then the longest content.
+   unfinished, then the longest content, then the most values. No order of the rows decides.
 2. Rows with the same ids and another name or start are different spans; all stay, and children
    belong to the earliest.
 3. Each row beyond the first under one id counts as a duplicate span id.
@@ -61,4 +61,16 @@ def _spans(columns: SpanColumns, rows: Ints) -> list[list[int]]:
     for row, name, content in zip(rows.tolist(), names, texts, strict=True):
         text = "\x00".join(part or "" for part in content)
         spans[int(columns.start[row]), name].append((int(columns.end[row]), len(text), text, row))
-    return [[copy[-1] for copy in sorted(spans[key])] for key in sorted(spans)]
+    return [_ordered(columns, sorted(spans[key])) for key in sorted(spans)]
+
+
+def _ordered(columns: SpanColumns, copies: list[tuple[int, int, str, int]]) -> list[int]:
+    """Rows of copies that are sorted by content; the last of equal content by all their values."""
+    rows = [copy[-1] for copy in copies]
+    alike = [copy[-1] for copy in copies if copy[:-1] == copies[-1][:-1]]
+    if len(alike) > 1:
+        values = columns.table.take(pa.array(alike)).to_pylist()
+        told = [(sum(v is not None for v in row.values()), repr(row)) for row in values]
+        kept = alike[told.index(max(told))]
+        rows = [row for row in rows if row != kept] + [kept]
+    return rows

@@ -292,6 +292,17 @@ def test_of_two_snapshots_the_finished_one_stays():
     assert step.end is not None
 
 
+@pytest.mark.parametrize("first", [0, 1], ids=["poorer first", "richer first"])
+def test_of_two_copies_with_the_same_content_the_one_that_says_more_stays(first: int):
+    record = Recording()
+    record.tool("refund", {"id": 7}, "done")
+    poor = record.rows[0]
+    copies = [poor, {**poor, "ok": False}]
+    record.rows[:] = [copies[first], copies[1 - first]]
+    (step,) = record.run()
+    assert step.ok is False
+
+
 def test_different_spans_under_one_id_both_stay():
     record = Recording()
     record.tool("lookup", {}, "done", span_id="same")
