@@ -31,10 +31,7 @@ _UNSUPPORTED: Final = (
     "found, and not supported: decorate its calls with trackway.llm and trackway.tool; spans that "
     "it or an instrumentor of your own writes by the GenAI conventions are taken in"
 )
-_LATE: Final = (
-    "instrument() turned it on inside the run, and what it did before is not recorded; call it "
-    "before the run opens"
-)
+_LATE: Final = "instrument() turned it on inside the run, what it did before is not recorded"
 _OFF_INSIDE: Final = "uninstrument() turned it off inside the run"
 _LOGGER: Final = logging.getLogger("trackway")
 

@@ -16,10 +16,7 @@ from trackway.testing import MemorySpans
 from trackway_analyzer import Policy, load
 from trackway_analyzer.check import check
 
-LATE = (
-    "openai: instrument() turned it on inside the run, and what it did before is not recorded; "
-    "call it before the run opens"
-)
+LATE = "openai: instrument() turned it on inside the run, what it did before is not recorded"
 OFF = "openai: uninstrument() turned it off inside the run"
 RULES = "version: 1\nrules:\n  - {}\n"
 
