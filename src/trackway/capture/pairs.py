@@ -38,7 +38,7 @@ class Pairs:
 
     def may_stand_in(self, text: str) -> bool:
         """Whether a JSON text without white space may hold a secret beside its name."""
-        if not ('[["' in text or '"-' in text or '"value":' in text):
+        if text[:1] == '"' or not ('[["' in text or '"-' in text or '"value":' in text):
             return False
         if len(text) > SEARCHED:
             return True

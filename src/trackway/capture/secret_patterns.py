@@ -162,11 +162,11 @@ USER_OPTION: Final = _kind(
     "-u ",
     "-user ",
 )
-SQL_SCREEN: Final = r"(?i:identified by|password) {1,4}\\{0,7}['\"]"
+SQL_SCREEN: Final = "(?i:identified by|password) {1,4}'"
 SQL_PASSWORD: Final = _kind(
     "sql_password",
-    r"(?i:identified by|password) {1,4}\\{0,7}['\"](?P<secret>[^'\"\\]+)",
-    *("IDENTIFIED BY", "identified by", "PASSWORD '", "password '"),
+    r"(?i:identified by|password) {1,4}'(?P<secret>[^'\\]+)",
+    *("IDENTIFIED BY ", "identified by ", "PASSWORD ", "password "),
 )
 CREDENTIALS: Final = (
     AUTH_SCHEME,
