@@ -85,7 +85,9 @@ def named(value: Any, capture: Capture) -> str | bool | int | float | None:
     parts = parts_of(value)
     if isinstance(parts, Inner):
         parts = parts.value
-    return parts if type(parts) in (bool, int, float) else capture.value(value).text
+    if type(parts) is bool or type(parts) is int or type(parts) is float:
+        return parts
+    return capture.value(value).text
 
 
 def rfc3339(moment: datetime) -> str:
