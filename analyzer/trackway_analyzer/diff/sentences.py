@@ -32,7 +32,7 @@ def unexpected(call: Call, repeats: Call | None) -> str:
         StepKind.MUTATE: "a new mutation",
         StepKind.LOOKUP: "an extra lookup",
         StepKind.NOTIFY: "an extra notification",
-    }.get(call.kind, "an extra call")  # type: ignore[call-overload]
+    }.get(call.kind, "an extra call")  # type: ignore[call-overload]  # other kinds take the default
     text = f"step {call.number} {call_text(call)} is {role}"
     if repeats is not None:
         text += f", a repeat of step {repeats.number}"

@@ -109,12 +109,12 @@ class Answer(RunRule):
     @cached_property
     def facts(self) -> tuple[str | float, ...]:
         """What the text must contain."""
-        return self.contains  # type: ignore[return-value]
+        return self.contains  # type: ignore[return-value]  # so made on creation
 
     @cached_property
     def patterns(self) -> tuple[str, ...]:
         """What the text must match."""
-        return self.matches  # type: ignore[return-value]
+        return self.matches  # type: ignore[return-value]  # so made on creation
 
     def judge(self, evidence: Evidence, run: int) -> Result | None:
         """Judge the final text of one run."""

@@ -68,7 +68,7 @@ class _Matching(Rule):
     @property
     def groups(self) -> tuple[Group, ...]:
         """The expected calls, in groups; empty where references give them."""
-        return self.calls  # type: ignore[return-value]
+        return self.calls  # type: ignore[return-value]  # so made on creation
 
     @property
     def terms(self) -> Terms:

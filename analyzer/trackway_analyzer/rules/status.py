@@ -61,7 +61,7 @@ class Recovered(ShapeRule):
         object.__setattr__(self, "by", by)
 
     @property
-    def every_call(self) -> bool:  # type: ignore[override]
+    def every_call(self) -> bool:  # type: ignore[override]  # a field of the base
         """Without a tool, all matter."""
         return self.tool is None
 

@@ -51,7 +51,7 @@ class StepRegex(ShapeRule):
         return tuple(sorted(self.automaton.names))
 
     @property
-    def every_call(self) -> bool:  # type: ignore[override]
+    def every_call(self) -> bool:  # type: ignore[override]  # a field of the base
         """Unless calls that the expression does not name are passed over."""
         return self._names_every_tool or self.extra != "allow"
 

@@ -167,4 +167,4 @@ def _batch_of(runs: HasBatch | RunBatch | Trajectory | Records) -> RunBatch:
         return runs.batch.take([runs.ordinal])
     if isinstance(runs, (list, tuple)):
         return trajectory_of(runs).batch
-    return runs.batch  # type: ignore[union-attr]
+    return runs.batch  # type: ignore[union-attr]  # told apart above

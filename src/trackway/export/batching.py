@@ -232,7 +232,7 @@ class BatchingProcessor(SpanProcessor):
         """Shut it down; while it is stuck in the worker, only if it promises not to wait long."""
         if "timeout_millis" in inspect.signature(self.exporter.shutdown).parameters:
             left = max(0, int((deadline - time.monotonic()) * 1000))
-            self._guarded(lambda: self.exporter.shutdown(timeout_millis=left))  # type: ignore[call-arg]
+            self._guarded(lambda: self.exporter.shutdown(timeout_millis=left))  # type: ignore[call-arg]  # ours does
         elif not self._worker.is_alive():
             self._guarded(self.exporter.shutdown)
 

@@ -50,7 +50,7 @@ def distro() -> Any:
         return None
     base: Any = import_module("opentelemetry.instrumentation.distro").BaseDistro
 
-    class Distro(base):  # type: ignore[misc]
+    class Distro(base):  # type: ignore[misc]  # a base known when it runs
         """Leaves the registry's libraries to `instrument()`."""
 
         def _configure(self, **_: Any) -> None:
