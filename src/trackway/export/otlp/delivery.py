@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import math
 import os
@@ -42,6 +43,12 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from trackway.export.otlp.endpoint import Endpoint
+
+# Upstream loads these with its first message. A child that is forked while a thread imports
+# something waits for that import for ever, so nothing is left to the thread that sends.
+for _later in ("netrc", "shlex", "grpc._channel", "grpc.experimental"):
+    with suppress(ImportError):
+        importlib.import_module(_later)
 
 _CREDENTIAL_PROVIDERS: Final = (
     "OTEL_PYTHON_EXPORTER_OTLP_HTTP_TRACES_CREDENTIAL_PROVIDER",
