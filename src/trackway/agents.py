@@ -51,9 +51,9 @@ class AgentPlan(Plan):
         root = run is None
         if run is None:
             run = self._new_run(recorder)
-            outer = run.attributes
             if recorder.keep is not None and not recorder.keep(run.id):
                 return Unrecorded(run, context)
+            outer = run.attributes
         inherited = {**outer, GenAI.AGENT_NAME: self.name}
         live = Live(self, recorder, run, inherited)
         live.root = root

@@ -92,12 +92,12 @@ class Run:
 
     __slots__ = (
         "__weakref__",
+        "_attributes",
         "_counts",
         "_failures",
         "_final_given",
         "_input_given",
         "_step",
-        "attributes",
         "ended",
         "identity",
         "recording",
@@ -106,7 +106,7 @@ class Run:
 
     def __init__(self, identity: Identity, *, recording: bool = True, last_step: int = 0) -> None:
         self.identity = identity
-        self.attributes: Mapping[str, Any] = identity.attributes()
+        self._attributes: Mapping[str, Any] | None = None
         self.recording = recording
         """False: nothing of this run is recorded (not configured, or dropped at its head)."""
         self.ended = False
@@ -126,6 +126,13 @@ class Run:
     def id(self) -> str:
         """The run id."""
         return self.identity.run_id
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """What every span of the run carries."""
+        if self._attributes is None:
+            self._attributes = self.identity.attributes()
+        return self._attributes
 
     @property
     def last_step(self) -> int:

@@ -7,16 +7,26 @@ way, and a span that is not sampled, so that instrumentors below record nothing 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from opentelemetry import context as otel_context
 from opentelemetry.context import Context
-from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
+from opentelemetry.trace import (
+    INVALID_SPAN,
+    NonRecordingSpan,
+    SpanContext,
+    TraceFlags,
+    set_span_in_context,
+)
 
 from trackway.ids import EntropyIdGenerator
 from trackway.recording import active
 from trackway.run import PLACE, Run
 from trackway.spans import NOTHING
+
+(_SPAN,) = set_span_in_context(INVALID_SPAN, Context())
+"""Context key of the current span."""
+_IDS: Final = EntropyIdGenerator()
+_NOT_SAMPLED: Final = TraceFlags(TraceFlags.DEFAULT)
 
 
 class Unrecorded:
@@ -30,8 +40,8 @@ class Unrecorded:
         self.run = run
         self.span = run.span
         self.inherited: Mapping[str, Any] = NOTHING
-        context = parent if active() is None else set_span_in_context(_dropped_span(), parent)
-        self.context = otel_context.set_value(PLACE, self, context)
+        here = {PLACE: self} if active() is None else {PLACE: self, _SPAN: _dropped_span()}
+        self.context = Context({**parent, **here})
 
     def spend(self, size: int) -> bool:
         """Nothing is recorded, so nothing fits."""
@@ -62,6 +72,5 @@ class Unrecorded:
 
 
 def _dropped_span() -> NonRecordingSpan:
-    ids = EntropyIdGenerator()
-    trace_id, span_id = ids.generate_trace_id(), ids.generate_span_id()
-    return NonRecordingSpan(SpanContext(trace_id, span_id, False, TraceFlags(TraceFlags.DEFAULT)))
+    trace_id, span_id = _IDS.generate_trace_id(), _IDS.generate_span_id()
+    return NonRecordingSpan(SpanContext(trace_id, span_id, False, _NOT_SAMPLED))
