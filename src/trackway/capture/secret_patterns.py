@@ -146,7 +146,10 @@ URL_PASSWORD: Final = _kind(
 URL_SIGNATURE: Final = _kind(
     "url_signature", r"(?:sig|ignature)=(?P<secret>[A-Za-z0-9%+/_=-]{16,})", "sig=", "ignature="
 )
-_OPTION: Final = "(?i:password|passwd|passphrase|pwd|token|secret|secret-key|api-?key|access-key)"
+# Python takes a dotted capital and a dotless small i for an i in either case, RE2 does not.
+_OPTION: Final = (
+    "(?i:password|passwd|passphrase|pwd|token|secret|secret-key|ap[i\u0130\u0131]-?key|access-key)"
+)
 OPTION_SCREEN: Final = rf"--(?:[A-Za-z0-9]{{1,16}}-){{0,3}}{_OPTION} {{1,4}}[^ -]"
 OPTION_VALUE: Final = _kind(
     "command_option",
@@ -154,7 +157,8 @@ OPTION_VALUE: Final = _kind(
     r"(?P<secret>[^\s\"'\\-][^\s\"'\\]{3,})",
     "--",
 )
-USER_SCREEN: Final = r"-u(?:ser)? [\"']?[^\s:\"']{1,64}:[^\s\"']"
+# Engines differ in what `\s` is; these five all of them take for white space.
+USER_SCREEN: Final = r"-u(?:ser)? [\"']?[^ \t\n\f\r:\"']{1,64}:[^ \t\n\f\r\"']"
 USER_OPTION: Final = _kind(
     "command_option",
     r"-u(?:ser)? [\"']?[^\s:\"'\\]{1,64}:"

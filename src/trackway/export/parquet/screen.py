@@ -1,9 +1,9 @@
 """Which spans of a batch must be cleaned? Asked of whole columns, for most need nothing.
 
 1. What our own capture has not cleaned is searched with the redactor's screen: one regular
-   expression without look-around, which Arrow runs in linear time. That is every text of other
-   instrumentors, and where a key that is not ours is among the attributes of our own spans, their
-   names, messages and `attributes`.
+   expression without look-around, which runs in linear time (`row_search`). That is every text of
+   other instrumentors, and where a key that is not ours is among the attributes of our own spans,
+   their names, messages and `attributes`.
 2. Such a row is looked at when the screen hits, when its texts are longer than one value may be, or
    when it has nested attributes. All of them are looked at when content is off, when one of their
    keys is denied or holds a secret, when the resource holds one, and when the redactor has patterns
@@ -25,6 +25,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 
 from trackway.capture import Limits
 from trackway.export.clean import Cleaner, is_own_key
+from trackway.export.parquet.row_search import RowSearch
 from trackway.export.parquet.table import batch_of
 from trackway.export.rows import Rows
 
@@ -39,7 +40,8 @@ class Screen:
     def __init__(self, cleaner: Cleaner) -> None:
         self._cleaner: Final = cleaner
         self._harmless: Final[set[str]] = set()
-        self._pattern: Final = None if cleaner.redactor is None else cleaner.redactor.screen
+        pattern = None if cleaner.redactor is None else cleaner.redactor.screen
+        self._search: Final = None if pattern is None else RowSearch(pattern)
 
     def batch_of(self, spans: Sequence[ReadableSpan]) -> pa.RecordBatch:
         """Return the Arrow batch of spans, redacted and within the limits."""
@@ -74,25 +76,12 @@ class Screen:
         if self._is_every_row(rows, spans):
             return suspects | unclean
         suspects |= unclean & {*rows.nested, *_where(pc.greater(lengths, limits.value_bytes))}
-        if self._pattern is not None:
+        if self._search is not None:
             suspects |= {
-                *self._search(foreign, _TEXTS, texts),
-                *self._search(opened, _OPEN_TEXTS, texts),
+                *_hits(self._search, foreign, _TEXTS, texts),
+                *_hits(self._search, opened, _OPEN_TEXTS, texts),
             }
         return suspects
-
-    def _search(
-        self, found: Sequence[int], names: Sequence[str], texts: dict[str, pa.Array]
-    ) -> list[int]:
-        """Return those of the rows in which the screen hits one of the named columns."""
-        if not found:
-            return []
-        columns = [texts[name] for name in names if name in texts]
-        if len(found) < len(columns[0]):
-            columns = [column.take(pa.array(found)) for column in columns]
-        joined = pc.binary_join_element_wise(*columns, "\n", null_handling="skip")
-        hits = pc.match_substring_regex(joined, self._pattern)
-        return [found[place] for place in _where(hits)]
 
     def _is_every_row(self, rows: Rows, spans: Sequence[ReadableSpan]) -> bool:
         redactor = self._cleaner.redactor
@@ -118,6 +107,18 @@ class Screen:
             self._harmless.clear()
         self._harmless.update(unknown)
         return True
+
+
+def _hits(
+    search: RowSearch, among: Sequence[int], names: Sequence[str], texts: dict[str, pa.Array]
+) -> list[int]:
+    """Return those of the rows in which the screen hits one of the named columns."""
+    if not among:
+        return []
+    columns = [texts[name] for name in names if name in texts]
+    if len(among) < len(columns[0]):
+        columns = [column.take(pa.array(among)) for column in columns]
+    return [among[row] for row in search.rows(columns)]
 
 
 def _texts(batch: pa.RecordBatch) -> dict[str, pa.Array]:
