@@ -49,7 +49,7 @@ def extras() -> dict[str, str]:
     return {
         name: re.split(r"[\[<>=]", requirements[0])[0]
         for name, requirements in project["optional-dependencies"].items()
-        if name not in ("auto", "parquet")
+        if name not in ("auto", "fast-redaction", "parquet")
     }
 
 
