@@ -15,7 +15,7 @@
    no suspects, means that nothing would change. The opposite proves nothing.
 7. `Redactor.screen` is the same as one regular expression without look-around (RE2 takes it), for
    columns of foreign texts: no match, no change. It is None where patterns or hooks of the user
-   make such a screen impossible.
+   make such a screen impossible. `Redactor.screens` are its alternatives, one by one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from trackway.capture.screen import (
     SEARCHED,
     families_in,
     has_anchor,
-    screen_pattern,
+    screen_patterns,
 )
 from trackway.capture.search import FREE, MARGIN, Work, replaced
 from trackway.capture.secret_names import DeniedNames
@@ -78,8 +78,9 @@ class Redactor:
         self.custom: Final = bool(patterns or hooks)
         """Every string must be looked at by itself."""
         self.pairs: Final = Pairs(names.denies, self._assignments.endings)
-        whole_screen = f"{screen_pattern()}|{self._assignments.screen}|{self.pairs.screen}"
-        self.screen: Final = None if self.custom else whole_screen
+        screens = (*screen_patterns(), self._assignments.screen, self.pairs.screen)
+        self.screens: Final = None if self.custom else screens
+        self.screen: Final = None if self.custom else "|".join(screens)
         self.safe_keys: Final[set[str]] = set()
         """Keys that were asked about and are not denied; a bounded memory."""
 

@@ -94,18 +94,24 @@ class Segment:
         """Bytes in the file."""
         return self._end
 
-    def append(self, payload: bytes | memoryview, *, fsync: bool = False) -> None:
-        """Add a frame. Raises `OSError` and leaves the segment as it was when the disk is full."""
-        head = _FRAME.pack(len(payload), zlib.crc32(payload))
+    def append(self, *parts: bytes | bytearray | memoryview, fsync: bool = False) -> None:
+        """Add a frame of these parts, one after another.
+
+        Raises `OSError` and leaves the segment as it was when the disk is full.
+        """
+        size = checksum = 0
+        for part in parts:
+            size += len(part)
+            checksum = zlib.crc32(part, checksum)
         self._file.seek(self._end)
         try:
-            _write_all(self._file, (head, payload))
+            _write_all(self._file, (_FRAME.pack(size, checksum), *parts))
             if fsync:
                 os.fsync(self._file.fileno())
         except OSError:
             self.cut(self._end)
             raise
-        self._end += len(head) + len(payload)
+        self._end += _FRAME.size + size
 
     def cut(self, size: int) -> None:
         """Take back the frames behind the first `size` bytes."""
@@ -214,7 +220,7 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _write_all(file: FileIO, parts: tuple[bytes | memoryview, ...]) -> None:
+def _write_all(file: FileIO, parts: tuple[bytes | bytearray | memoryview, ...]) -> None:
     for part in parts:
         view = memoryview(part)
         while view:

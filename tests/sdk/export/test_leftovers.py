@@ -17,7 +17,7 @@ from trackway.export.otlp import OtlpSpanExporter
 from trackway.export.otlp.wire import encode
 from trackway.export.parquet import ParquetSpanExporter
 from trackway.export.parquet.store import LocalStore
-from trackway.export.parquet.table import batch_of, to_bytes
+from trackway.export.parquet.table import batch_of, frame_of
 from trackway.export.spool import Segment
 
 GONE, ASIDE = "gone", "set aside"
@@ -25,7 +25,7 @@ Frames = Callable[[], bytes]
 
 
 def arrow_of(run: str) -> bytes:
-    return bytes(to_bytes(batch_of(spans_of([run]))[0]))
+    return b"".join(frame_of(batch_of(spans_of([run]))[0]))
 
 
 def otlp_of(run: str) -> bytes:
@@ -33,7 +33,7 @@ def otlp_of(run: str) -> bytes:
 
 
 def other_arrow() -> bytes:
-    return bytes(to_bytes(pa.record_batch({"colour": ["red"]})))
+    return b"".join(frame_of(pa.record_batch({"colour": ["red"]})))
 
 
 def left_behind(folder: Path, *frames: bytes) -> Path:
@@ -151,7 +151,7 @@ def test_otlp_sends_what_can_be_read_and_the_new_batch(
     [
         (other_arrow, "a frame has other columns than spans: colour"),
         (
-            lambda: bytes(to_bytes(batch_of(spans_of())[0].drop_columns(["start"]))),
+            lambda: b"".join(frame_of(batch_of(spans_of())[0].drop_columns(["start"]))),
             "a frame has other columns than spans: ",
         ),
     ],
@@ -171,7 +171,7 @@ def test_rows_that_are_no_spans_are_set_aside_and_said(
 
 
 def test_a_batch_without_rows_is_no_loss(tmp_path: Path) -> None:
-    empty = bytes(to_bytes(batch_of(spans_of())[0].slice(0, 0)))
+    empty = b"".join(frame_of(batch_of(spans_of())[0].slice(0, 0)))
     left_behind(tmp_path / ".spool", empty)
     assert ParquetSpanExporter(tmp_path).force_flush()
     assert list((tmp_path / ".spool").iterdir()) == []

@@ -26,7 +26,7 @@ from trackway.capture import DEFAULT_REDACTOR, redactor
 from trackway.export.parquet import ParquetSpanExporter, row_search
 from trackway.export.parquet.row_search import RowSearch, vectorscan
 
-SCREEN = DEFAULT_REDACTOR.screen or ""
+SCREENS = DEFAULT_REDACTOR.screens or ()
 HARMLESS = "The order was refunded."
 SECRET = "password=hunter2"
 
@@ -40,12 +40,13 @@ def without_hyperscan(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 needs_hyperscan = pytest.mark.skipif(
-    vectorscan(SCREEN) is None, reason="hyperscan is not installed"
+    vectorscan(SCREENS) is None, reason="hyperscan is not installed"
 )
 
 
-def re2(columns: list[pa.Array], pattern: str = SCREEN) -> set[int]:
+def re2(columns: list[pa.Array]) -> set[int]:
     """The rows that hold a match in one of the columns."""
+    pattern = DEFAULT_REDACTOR.screen
     hits = [pc.indices_nonzero(pc.match_substring_regex(each, pattern)) for each in columns]
     return {row for rows in hits for row in rows.to_pylist()}
 
@@ -76,7 +77,7 @@ ROWS = st.lists(st.none() | TEXTS, min_size=1, max_size=8)
 @example("pa\u017f\u017fword:")
 def test_of_one_text_both_engines_say_the_same(text: str) -> None:
     column = pa.array([text])
-    assert set(RowSearch(SCREEN).rows([column])) == re2([column])
+    assert set(RowSearch(SCREENS).rows([column])) == re2([column])
 
 
 @needs_hyperscan
@@ -89,14 +90,14 @@ def test_no_row_is_missed_whatever_stands_around_it(
         pa.array(texts + [None] * (count - len(texts)), pa.string()).slice(min(start, count - 1))
         for texts in columns
     ]
-    assert set(RowSearch(SCREEN).rows(arrays)) >= re2(arrays)
+    assert set(RowSearch(SCREENS).rows(arrays)) >= re2(arrays)
 
 
 @needs_hyperscan
 @given(st.lists(st.sampled_from([HARMLESS, SECRET, "", None, "Zoë 😀"]), min_size=1))
 def test_a_match_counts_for_its_own_row(texts: list[str | None]) -> None:
     rows = [row for row, text in enumerate(texts) if text == SECRET]
-    assert RowSearch(SCREEN).rows([pa.array(texts, pa.string())]) == rows
+    assert RowSearch(SCREENS).rows([pa.array(texts, pa.string())]) == rows
 
 
 @given(TEXTS)
@@ -105,27 +106,27 @@ def test_a_match_counts_for_its_own_row(texts: list[str | None]) -> None:
 @example("--to\u212aen hunter2")
 def test_what_would_be_redacted_is_found(text: str) -> None:
     if DEFAULT_REDACTOR.text(text)[1]:
-        assert RowSearch(SCREEN).rows([pa.array([HARMLESS, text])]) == [1]
+        assert RowSearch(SCREENS).rows([pa.array([HARMLESS, text])]) == [1]
 
 
 def test_names_of_a_user_are_searched_for_too() -> None:
-    screen = redactor(deny_keys=["Straße der Köche", "ssn"]).screen or ""
+    screens = redactor(deny_keys=["Straße der Köche", "ssn"]).screens or ()
     texts = pa.array(["customer_SSN: 123-45", "ssn", HARMLESS])
-    assert RowSearch(screen).rows([texts]) == [0]
+    assert RowSearch(screens).rows([texts]) == [0]
 
 
 def test_without_hyperscan_the_rows_are_those_of_re2(without_hyperscan: None) -> None:
     columns = [pa.array([HARMLESS, SECRET, None]), pa.array(["://", HARMLESS, None])]
-    assert vectorscan(SCREEN) is None
-    assert RowSearch(SCREEN).rows(columns) == [0, 1]
+    assert vectorscan(SCREENS) is None
+    assert RowSearch(SCREENS).rows(columns) == [0, 1]
 
 
 @needs_hyperscan
 def test_where_matches_are_too_many_re2_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     column = pa.array([HARMLESS, "1" * 200, "token=", "to", "ken="])
-    assert RowSearch(SCREEN).rows([column]) == [1, 2, 4]  # the last two look like one word
+    assert RowSearch(SCREENS).rows([column]) == [1, 2, 4]  # the last two look like one word
     monkeypatch.setattr(row_search, "_MATCHES_A_ROW", 8)
-    assert RowSearch(SCREEN).rows([column]) == [1, 2]
+    assert RowSearch(SCREENS).rows([column]) == [1, 2]
 
 
 @needs_hyperscan
@@ -134,15 +135,15 @@ def test_an_expression_that_vectorscan_refuses_goes_to_re2(
 ) -> None:
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
-            assert RowSearch(r"(?U:a+)b").rows([pa.array(["b", "ab"])]) == [1]
+            assert RowSearch(("(?U:a+)b",)).rows([pa.array(["b", "ab"])]) == [1]
     assert [record.message for record in caplog.records] == [
-        "trackway redacts without hyperscan, which refuses its pattern: "
+        "trackway redacts without hyperscan, which refuses a pattern: "
         "Unrecognised character after (? at index 0."
     ]
 
 
 def test_threads_search_side_by_side() -> None:
-    search, ready = RowSearch(SCREEN), threading.Barrier(4)
+    search, ready = RowSearch(SCREENS), threading.Barrier(4)
     columns = [pa.array([HARMLESS * 50] * place + [SECRET] * 3) for place in range(4)]
 
     def rows(place: int) -> list[list[int]]:
@@ -160,7 +161,7 @@ def _answer(search: RowSearch, say: Callable[[Any], None]) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="nothing is forked there")
 def test_a_child_that_is_forked_searches_as_its_parent_does() -> None:
-    search = RowSearch(SCREEN)
+    search = RowSearch(SCREENS)
     assert search.rows([pa.array([SECRET])]) == [0]
     forking = multiprocessing.get_context("fork")
     ours, theirs = forking.Pipe()

@@ -19,10 +19,10 @@ from trackway.export.fork import ForkGate
 from trackway.export.parquet.encoding import parquet_bytes
 from trackway.export.parquet.table import (
     Part,
+    frame_of,
     from_bytes,
     parts_of,
     table_of,
-    to_bytes,
     with_footer,
 )
 from trackway.export.spool import Segment, new_id
@@ -67,12 +67,12 @@ class Chunk:
         frame = None
         if self.segment is not None:
             with ARROW.held():
-                frame = to_bytes(batch)
+                frame = frame_of(batch)
         self.batches.append(batch)
         self.rows += batch.num_rows
         self.bytes += batch.get_total_buffer_size()
         if self.segment is not None and frame is not None:
-            self.segment.append(frame, fsync=fsync)
+            self.segment.append(*frame, fsync=fsync)
             self.spooled_rows += batch.num_rows
 
     def forget_memory(self) -> int:

@@ -24,18 +24,18 @@ _LOG: Final = logging.getLogger(__name__)
 _MATCHES_A_ROW: Final = 64
 """More than these, on average, and RE2 is as quick: it stops at the first one of a row."""
 
-Scan: TypeAlias = Callable[[bytes, int], list[int] | None]
+Scan: TypeAlias = Callable[[memoryview, int], list[int] | None]
 """From bytes of UTF-8, and how many matches to tell at most, to where the matches end, in any
 order. None: there are more."""
 
 
 class RowSearch:
-    """Searches rows for one expression. Threads may share it, and forked children keep it."""
+    """Searches rows for any of some expressions. Threads may share it, forked children keep it."""
 
-    def __init__(self, pattern: str) -> None:
-        self._pattern: Final = pattern
-        # Imported and compiled now: a child forked while the thread that writes is at it would hang.
-        self._scan: Final = vectorscan(pattern)
+    def __init__(self, patterns: tuple[str, ...]) -> None:
+        self._pattern: Final = "|".join(patterns)
+        # Imported and compiled now: a child forked while the writing thread is at it would hang.
+        self._scan: Final = vectorscan(patterns)
 
     def rows(self, columns: Sequence[pa.Array]) -> list[int]:
         """Return, in order, the rows of equally long text columns in which there is a match."""
@@ -48,21 +48,25 @@ class RowSearch:
 
 
 @lru_cache(maxsize=8)
-def vectorscan(pattern: str) -> Scan | None:
-    """Compile an expression; None where Vectorscan is not installed or does not take it."""
+def vectorscan(patterns: tuple[str, ...]) -> Scan | None:
+    """Compile expressions; None where Vectorscan is not installed or refuses one.
+
+    One by one they take a fifth of the time that their alternation would.
+    """
     try:
         import hyperscan
     except ImportError:
         return None
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     try:
-        database.compile(expressions=[pattern.encode()], flags=[hyperscan.HS_FLAG_UTF8])
+        raw = [pattern.encode() for pattern in patterns]
+        database.compile(expressions=raw, flags=hyperscan.HS_FLAG_UTF8)
     except hyperscan.error as error:
-        _LOG.warning("trackway redacts without hyperscan, which refuses its pattern: %s", error)
+        _LOG.warning("trackway redacts without hyperscan, which refuses a pattern: %s", error)
         return None
     scan_bytes: Callable[..., object] = database.scan
 
-    def scan(text: bytes, most: int) -> list[int] | None:
+    def scan(text: memoryview, most: int) -> list[int] | None:
         ends: list[int] = []
 
         def note(_id: int, _start: int, end: int, _flags: int, _context: Any) -> bool:

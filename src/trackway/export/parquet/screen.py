@@ -40,8 +40,8 @@ class Screen:
     def __init__(self, cleaner: Cleaner) -> None:
         self._cleaner: Final = cleaner
         self._harmless: Final[set[str]] = set()
-        pattern = None if cleaner.redactor is None else cleaner.redactor.screen
-        self._search: Final = None if pattern is None else RowSearch(pattern)
+        screens = None if cleaner.redactor is None else cleaner.redactor.screens
+        self._search: Final = None if screens is None else RowSearch(screens)
 
     def batch_of(self, spans: Sequence[ReadableSpan]) -> pa.RecordBatch:
         """Return the Arrow batch of spans, redacted and within the limits."""

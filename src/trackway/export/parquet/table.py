@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -29,6 +30,7 @@ WRITER_VERSION: Final = version("trackway")
 _BATCH_FIELDS: Final = {field.name: field.remove_metadata() for field in SCHEMA}
 _NEEDED: Final = {"trace_id", "span_id", "start"}
 _ZEROS: Final = pa.array([0] * 4096, pa.int32())
+_LARGE_PART: Final = 16_384
 _NO_SERVICE: Final = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -67,16 +69,42 @@ def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
     return pa.DictionaryArray.from_arrays(first.slice(0, len(values)), entry)
 
 
-def to_bytes(batch: pa.RecordBatch) -> memoryview:
-    """Encode a batch as an uncompressed Arrow IPC stream, which names its own columns."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
+class _Parts(io.RawIOBase):
+    """Keeps what is written to it: large buffers as they are, small ones put together."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytearray | memoryview] = [bytearray()]
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._size
+
+    def write(self, written: Any) -> int:
+        part, last = memoryview(written), self.parts[-1]
+        if len(part) >= _LARGE_PART:
+            self.parts += (part, bytearray())
+        elif isinstance(last, bytearray):
+            last += part
+        self._size += len(part)
+        return len(part)
+
+
+def frame_of(batch: pa.RecordBatch) -> list[bytearray | memoryview]:
+    """Encode a batch as an uncompressed Arrow IPC stream, which names its own columns.
+
+    Returns its parts, one after another: the memory of the columns themselves, not a copy.
+    """
+    sink = _Parts()
+    with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), batch.schema) as writer:
         writer.write_batch(batch)
-    return memoryview(sink.getvalue())
+    return sink.parts
 
 
 def from_bytes(payload: bytes) -> list[pa.RecordBatch]:
-    """Decode what `to_bytes` encoded, by this version or an older one, less batches without rows.
+    """Decode what `frame_of` encoded, by this version or an older one, less batches without rows.
 
     Raises `ValueError` for anything else.
     """
@@ -165,12 +193,17 @@ def _sorted(table: pa.Table, run: pa.ChunkedArray) -> pa.Table:
     order = pc.sort_indices(keys, sort_keys=[("run", "ascending"), ("start", "ascending")])
     rows = table.take(order)
     arrays = [
-        rows[field.name].combine_chunks()
+        _whole(rows[field.name])
         if field.name in rows.column_names
         else pa.nulls(rows.num_rows, field.type)
         for field in FILE_SCHEMA
     ]
     return pa.table(arrays, schema=FILE_SCHEMA)
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column in one piece, and copy it only where it is none."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _runs(table: pa.Table) -> pa.ChunkedArray:
