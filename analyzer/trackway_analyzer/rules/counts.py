@@ -20,13 +20,7 @@ import pyarrow as pa
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.rules.evidence import Evidence
-from trackway_analyzer.rules.finding import (
-    Result,
-    detail_text,
-    findings_table,
-    results_of,
-    violations_table,
-)
+from trackway_analyzer.rules.finding import Result, detail_text, findings_table, results_of
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.looked_at import SHAPE, compared, value_at
 from trackway_analyzer.rules.rule import (
@@ -38,9 +32,12 @@ from trackway_analyzer.rules.rule import (
     violated,
 )
 from trackway_analyzer.rules.sentences import cannot_judge, step
+from trackway_analyzer.rules.shapes import shapes_of
 from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.values import frozen, reader, shown
+from trackway_analyzer.rules.verdicts import HOLDS, NOWHERE, Verdicts
+from trackway_analyzer.rules.words import Words
 
 
 @dataclass(frozen=True)
@@ -108,29 +105,27 @@ class Count(ToolRule):
         """Count the calls of all runs at once; runs with gaps are judged by themselves."""
         if self.effects or self.per is not None:
             return super().found(number, evidence)
-        rows, cuts = evidence.rows_of(self.tool)
-        counts, plain = np.diff(cuts), np.ones(len(evidence), dtype=bool)
+        shapes = shapes_of(evidence)
         gaps = sorted({*evidence.gaps, *evidence.blurred})
+        plain = np.ones(len(evidence), dtype=bool)
         plain[gaps] = False
-        runs = np.flatnonzero(((counts < self._low) | (counts > self._high)) & plain)
-        many = counts[runs]
-        at = np.where(many > self._high, min(self._high, len(rows)), many - 1).astype(np.int64)
-        there = at >= 0
-        position = np.zeros(len(runs), dtype=np.int64)
-        position[there] = rows[cuts[runs[there]] + at[there]]
-        position -= evidence.batch.offsets[runs]
-        details = [detail_text({"count": count}) for count in range(many.max(initial=0) + 1)]
-        table = violations_table(
-            number,
-            runs,
-            pa.array(position, mask=~there),
-            pa.DictionaryArray.from_arrays(pa.array(many), pa.array(details, pa.string())),
-        )
-        judged = (
-            self.judge(evidence, run, rows[cuts[run] : cuts[run + 1]].tolist()) for run in gaps
-        )
+        table = self._counted(shapes.words).table(number, shapes.layouts, plain)
+        rows = evidence.rows(self.tool) if gaps else {}
+        judged = (self.judge(evidence, run, rows.get(run, [])) for run in gaps)
         others = [result for result in judged if result is not None]
         return pa.concat_tables([table, findings_table(number, others)]) if others else table
+
+    def _counted(self, words: Words) -> Verdicts:
+        """The call that is one too many in each sequence, or the last of too few."""
+        calls = words.attempts(self.tool)
+        many, high = calls.count, min(self._high, len(words.symbol))
+        wrong = np.flatnonzero((many < self._low) | (many > high))
+        at = np.where(many[wrong] > high, high, many[wrong] - 1).astype(np.int64)
+        index = np.full(len(words), HOLDS, dtype=np.int32)
+        index[wrong] = NOWHERE
+        index[wrong[at >= 0]] = calls.place[calls.cuts[wrong[at >= 0]] + at[at >= 0]]
+        details = [detail_text({"count": count}) or "" for count in range(many.max(initial=0) + 1)]
+        return Verdicts(index, many.astype(np.int32), details)
 
     def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
         """Judge the number of calls in one run."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -89,39 +90,51 @@ class Finding:
 def findings_table(rule: int, results: Iterable[Result]) -> pa.Table:
     """Encode one rule's results; results that hold are left out."""
     rows = [result for result in results if result.state is not State.HOLDS]
-    return findings_of(
+    return _table(
         rule,
         np.array([row.run for row in rows], np.int32),
-        np.array([_STATES.index(row.state.value) for row in rows], np.int8),
+        _states(np.array([_STATES.index(row.state.value) for row in rows], np.int8)),
         pa.array([row.position for row in rows], pa.int32()),
-        pa.array([detail_text(row.detail) for row in rows], pa.string()),
+        pa.array([detail_text(row.detail) for row in rows], pa.string()).dictionary_encode(),
     )
 
 
 def violations_table(
-    rule: int, runs: npt.NDArray[np.int64], positions: pa.Array, details: pa.Array
+    rule: int, runs: npt.NDArray[np.int64], positions: pa.Array, details: pa.Array | None = None
 ) -> pa.Table:
-    """Encode violations of one rule, a row a run."""
-    state = _STATES.index(State.VIOLATED.value)
-    return findings_of(rule, runs, np.full(len(runs), state, np.int8), positions, details)
+    """Encode violations of one rule, a row a run; without details where there is nothing to say."""
+    room = 1 << len(runs).bit_length()
+    states = _all_violated(room).slice(0, len(runs))
+    nothing = _no_details(room).slice(0, len(runs))
+    return _table(rule, runs, states, positions, nothing if details is None else details)
 
 
-def findings_of(
-    rule: int,
-    runs: npt.NDArray[Any],
-    states: npt.NDArray[np.int8],
-    positions: pa.Array,
-    details: pa.Array,
+def _table(
+    rule: int, runs: npt.NDArray[Any], states: pa.Array, positions: pa.Array, details: pa.Array
 ) -> pa.Table:
-    """Put columns of one rule's findings together; `states` by their place in the dictionary."""
     columns = [
         pa.array(runs.astype(np.int32)),
         pa.array(np.full(len(runs), rule, np.int32)),
-        pa.DictionaryArray.from_arrays(pa.array(states), pa.array(_STATES)),
-        positions.cast(pa.int32()),
-        details.dictionary_encode(),
+        states,
+        positions,
+        details,
     ]
     return pa.Table.from_arrays(columns, schema=FINDING_SCHEMA)
+
+
+@cache
+def _all_violated(room: int) -> pa.DictionaryArray:
+    state = _STATES.index(State.VIOLATED.value)
+    return _states(np.full(room, state, np.int8))
+
+
+@cache
+def _no_details(room: int) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.nulls(room, pa.int32()), pa.array([], pa.string()))
+
+
+def _states(codes: npt.NDArray[np.int8]) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(_STATES))
 
 
 def detail_text(detail: Mapping[str, JsonValue]) -> str | None:

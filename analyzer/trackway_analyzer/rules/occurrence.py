@@ -17,11 +17,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from trackway_analyzer.rules.calls import Calls
 from trackway_analyzer.rules.named_tools import OneTool, TwoTools, attempts, successes
 from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Rule, Said
-from trackway_analyzer.rules.worlds import Broken
+from trackway_analyzer.rules.verdicts import NOWHERE, Broken, Verdicts
+from trackway_analyzer.rules.words import FAR, Words
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,10 @@ class Called(OneTool):
     def broken(self, calls: Calls) -> Broken | None:
         """Too few successful calls."""
         return None if len(successes(calls, self.tool)) >= self.times else Broken(None)
+
+    def at_once(self, words: Words) -> Verdicts:
+        """Count the successes."""
+        return Verdicts.where(words.successes(self.tool).count < self.times, NOWHERE)
 
     def sentence(self, at: Place) -> Said:
         """Say how often it succeeded instead."""
@@ -78,6 +85,10 @@ class Never(OneTool):
         found = attempts(calls, self.tool)
         return Broken(found[0]) if found else None
 
+    def at_once(self, words: Words) -> Verdicts:
+        """Find the first attempt."""
+        return Verdicts.first(words.attempts(self.tool).first)
+
     def sentence(self, at: Place) -> Said:
         """Name the attempt."""
         return Said(sentence=f"{at.step()} must never be called", got=self.tool)
@@ -94,6 +105,11 @@ class First(OneTool):
         """The first call, where none of its turn is of the tool."""
         turn = [call.tool for call in calls if call.group == calls[0].group]
         return None if self.tool in turn else Broken(0 if calls else None)
+
+    def at_once(self, words: Words) -> Verdicts:
+        """Look whether the first attempt is of the first turn."""
+        there = np.where(np.diff(words.cuts), 0, NOWHERE)
+        return Verdicts.where(words.attempts(self.tool).first_group != 0, there)
 
     def sentence(self, at: Place) -> Said:
         """Name the first call."""
@@ -116,6 +132,13 @@ class Last(OneTool):
         turn = [call.tool for call in calls if call.group == calls[-1].group]
         return None if self.tool in turn else Broken(len(calls) - 1 if calls else None)
 
+    def at_once(self, words: Words) -> Verdicts:
+        """Look whether the last attempt is of the last turn."""
+        last = words.stands(lambda _: True).last_group
+        attempted = words.attempts(self.tool)
+        lacks = (attempted.count == 0) | (attempted.last_group != last)
+        return Verdicts.where(lacks, np.diff(words.cuts) - 1)
+
     def sentence(self, at: Place) -> Said:
         """Name the last call."""
         wanted = self.tool
@@ -136,6 +159,11 @@ class Accompanied(TwoTools):
         done = successes(calls, self.first)
         return Broken(done[0]) if done and not successes(calls, self.second) else None
 
+    def at_once(self, words: Words) -> Verdicts:
+        """Find first successes that stand alone."""
+        one, two = words.successes(self.first).first, words.successes(self.second).first
+        return Verdicts.where((one != FAR) & (two == FAR), one)
+
     def sentence(self, at: Place) -> Said:
         """Name the call that stands alone."""
         other = self.second if at.tool == self.first else self.first
@@ -155,6 +183,11 @@ class Together(Accompanied):
         one, two = successes(calls, self.first), successes(calls, self.second)
         return None if bool(one) == bool(two) else Broken((one or two)[0])
 
+    def at_once(self, words: Words) -> Verdicts:
+        """Find first successes that stand alone."""
+        one, two = words.successes(self.first).first, words.successes(self.second).first
+        return Verdicts.where((one == FAR) != (two == FAR), np.minimum(one, two))
+
 
 @dataclass(frozen=True)
 class NotTogether(TwoTools):
@@ -172,6 +205,11 @@ class NotTogether(TwoTools):
         """The attempt that made it both."""
         one, two = attempts(calls, self.first), attempts(calls, self.second)
         return Broken(max(one[0], two[0])) if one and two else None
+
+    def at_once(self, words: Words) -> Verdicts:
+        """Find the later of both first attempts."""
+        one, two = words.attempts(self.first).first, words.attempts(self.second).first
+        return Verdicts.first(np.maximum(one, two))
 
     def sentence(self, at: Place) -> Said:
         """Name both calls."""

@@ -47,18 +47,21 @@ def plainly_following(
     shapes = shapes_of(evidence)
     seen = shapes.seen(partial(_letter, specs, extra, _needs_any_lookup(specs, evidence)))
     found: list[int] = []
-    order = np.argsort(seen.of_run, kind="stable")
-    cuts = np.searchsorted(seen.of_run[order], np.arange(len(seen.words) + 1))
-    for word, calls in enumerate(seen.words.calls):
+    of_run = seen.of_word[shapes.of_run]
+    order = np.argsort(of_run, kind="stable")
+    cuts = np.searchsorted(of_run[order], np.arange(len(seen.words) + 1))
+
+    def rows(run: int) -> list[int]:
+        return seen.rows(evidence.calls(run), int(shapes.of_run[run]))
+
+    for word in range(len(seen.words)):
         runs = order[cuts[word] : cuts[word + 1]].tolist()
         sure = [run for run in runs if run not in shapes.unsure]
-        if sure and not _depends_on_values(calls, extra):
-            looks = _looks(_Outline(specs, extra, evidence, sure[0]), seen.rows(evidence, sure[0]))
+        if sure and not _depends_on_values(seen.words.calls(word), extra):
+            looks = _looks(_Outline(specs, extra, evidence, sure[0]), rows(sure[0]))
             if looks is not None:
                 found += [
-                    run
-                    for run in sure
-                    if _right(evidence, specs, extra, run, seen.rows(evidence, run), looks)
+                    run for run in sure if _right(evidence, specs, extra, run, rows(run), looks)
                 ]
     return frozenset(found)
 
@@ -115,12 +118,12 @@ def deciding_values(
     if (
         run in shapes.unsure
         or run in evidence.gaps
-        or _depends_on_values(shapes.known[shape], extra)
+        or _depends_on_values(shapes.words.calls(shape), extra)
     ):
         return None
 
     def find() -> DecidingValues:
-        outline, calls = _Outline(specs, extra, evidence, run), shapes.known[shape]
+        outline, calls = _Outline(specs, extra, evidence, run), shapes.words.calls(shape)
         pairs = (
             (spec, index)
             for spec in specs

@@ -25,8 +25,9 @@ from trackway_analyzer.rules.calls import Calls, Symbol, earlier
 from trackway_analyzer.rules.named_tools import TwoTools, attempts, came_without, successes
 from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Rule, Said
-from trackway_analyzer.rules.shapes import Words
-from trackway_analyzer.rules.worlds import HOLDS, Broken, ShapeRule, Verdicts
+from trackway_analyzer.rules.verdicts import HOLDS, NOWHERE, Broken, Verdicts
+from trackway_analyzer.rules.words import FAR, Stands, Words
+from trackway_analyzer.rules.worlds import ShapeRule
 
 
 def _unpreceded(calls: Calls, first: str, second: str) -> int | None:
@@ -36,6 +37,12 @@ def _unpreceded(calls: Calls, first: str, second: str) -> int | None:
         if not any(earlier(calls, other, index) for other in done):
             return index
     return None
+
+
+def unpreceded(done: Stands, attempted: Stands) -> Verdicts:
+    """Of all sequences at once, the first attempt where no success of another turn came before."""
+    first = attempted.first
+    return Verdicts.where((first != FAR) & (done.first_group >= attempted.first_group), first)
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,15 @@ class Before(TwoTools):
         if index is not None:
             return Broken(index)
         return Broken(None) if self.required and not successes(calls, self.first) else None
+
+    def at_once(self, words: Words) -> Verdicts:
+        """Compare the turns of the first calls."""
+        done = words.successes(self.first)
+        found = unpreceded(done, words.attempts(self.second))
+        if not self.required:
+            return found
+        missing = (done.first == FAR) & (found.index == HOLDS)
+        return Verdicts(found.index + missing * np.int32(NOWHERE - HOLDS))
 
     def sentence(self, at: Place) -> Said:
         """Say what became of `first`."""
@@ -101,6 +117,10 @@ class After(_ToolAfter):
         index = _unpreceded(calls, self.after, self.tool)
         return None if index is None else Broken(index)
 
+    def at_once(self, words: Words) -> Verdicts:
+        """Compare the turns of the first calls."""
+        return unpreceded(words.successes(self.after), words.attempts(self.tool))
+
     def sentence(self, at: Place) -> Said:
         """Say what became of `after`."""
         return came_without(at, self.after)
@@ -126,6 +146,12 @@ class NotAfter(_ToolAfter):
                 return Broken(index)
         return None
 
+    def at_once(self, words: Words) -> Verdicts:
+        """Find attempts whose turn is later than the first success."""
+        attempted = words.attempts(self.tool)
+        opened = words.successes(self.after).first_group
+        return Verdicts.first(attempted.first_where(attempted.group > opened[attempted.word]))
+
     def sentence(self, at: Place) -> Said:
         """Name both calls."""
         first = at.at(at.succeeded(self.after)[0])
@@ -145,6 +171,12 @@ class Responds(TwoTools):
             if not any(earlier(calls, index, other) for other in done):
                 return Broken(index)
         return None
+
+    def at_once(self, words: Words) -> Verdicts:
+        """Find successes whose turn is not earlier than the last answer."""
+        done = words.successes(self.first)
+        answered = words.successes(self.second).last_group
+        return Verdicts.first(done.first_where(done.group >= answered[done.word]))
 
     def sentence(self, at: Place) -> Said:
         """Name the call that nothing answered."""
@@ -173,27 +205,24 @@ class Immediately(TwoTools):
         return None
 
     def letter(self, symbol: Symbol) -> Symbol | None:
-        """Every call: all sequences are judged at once, few or many."""
+        """Every call: what follows is named."""
         return symbol
 
-    def verdicts(self, words: Words) -> Verdicts:
-        """Look at each turn of all sequences, and at the one after it."""
+    def at_once(self, words: Words) -> Verdicts:
+        """Look at each turn that asks for an answer, and at the one after it."""
         turns = words.turns
-        if turns is None:
-            return super().verdicts(words)
         wanted = [
             next((i for i, call in enumerate(turn) if call.tool == self.first and call.ok), -1)
             for turn in turns.contents
         ]
-        asking = np.array(wanted, dtype=np.int64)[turns.turn]
+        asking = turns.asking(tuple(index >= 0 for index in wanted))
         calls = [any(call.tool == self.second for call in turn) for turn in turns.contents]
-        answered = np.append(np.array(calls, dtype=bool)[turns.turn], False)[1:]
-        filled = turns.cuts[1:][np.diff(turns.cuts) > 0]
-        answered[filled - 1] = False
-        wrong = np.flatnonzero((asking >= 0) & ~answered)[::-1]
-        index = np.full(len(words), HOLDS)
-        index[turns.owner[wrong]] = turns.index[wrong] + asking[wrong]
-        return Verdicts(index, np.full(len(words), -1, np.int32), [])
+        answered = np.array([*calls, False], dtype=bool).take(asking.following)
+        wrong = np.flatnonzero(~answered)[::-1]
+        first = np.array(wanted, dtype=np.int32).take(asking.turn[wrong])
+        index = np.full(len(words), HOLDS, dtype=np.int32)
+        index[asking.word[wrong]] = asking.index[wrong] + first
+        return Verdicts(index)
 
     def sentence(self, at: Place) -> Said:
         """Name what followed instead."""

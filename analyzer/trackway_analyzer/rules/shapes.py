@@ -6,90 +6,78 @@ those that are all the same to it for one, and finds the distinct sequences of w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import pairwise
 from math import inf
 from typing import Final
 
 import numpy as np
-import pyarrow as pa
 
 from trackway_analyzer.batch import Ints
 from trackway_analyzer.model import Gap
-from trackway_analyzer.rules.calls import Call, Calls, Possible, Symbol
+from trackway_analyzer.rules.calls import Calls, Possible, Symbol
 from trackway_analyzer.rules.columns import Flags
 from trackway_analyzer.rules.evidence import UNKNOWN, UNKNOWN_KIND, Evidence
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, region
-from trackway_analyzer.rules.turns import Turns, first_of_turn
-from trackway_analyzer.stretches import Small, distinct, places_of, taken
+from trackway_analyzer.rules.turns import first_of_turn
+from trackway_analyzer.rules.words import Words
+from trackway_analyzer.stretches import Small, distinct, taken
 
 UNBOUNDED: Final = 4096
 """Stands for any number of hidden steps."""
 
 
 @dataclass(frozen=True)
-class Words:
-    """Sequences of calls, one after the other in columns."""
-
-    symbols: tuple[Symbol, ...]
-    cuts: Ints
-    """Where each sequence begins, and one past the last."""
-    symbol: Small
-    """Of each call, its place in `symbols`."""
-    group: Small
-    """Of each call, the index in its sequence of the first call of its turn."""
-
-    def __len__(self) -> int:
-        return len(self.cuts) - 1
-
-    @classmethod
-    def numbered(
-        cls, symbols: tuple[Symbol, ...], cuts: Ints, symbol: Small, group: Small
-    ) -> tuple[Ints, Words]:
-        """Keep each sequence once: (the number of each, those that are kept)."""
-        stride = int(group.max(initial=0)) + 1
-        number, first = distinct(symbol * stride + group, cuts)
-        places, own = taken(cuts, first)
-        return number, cls(symbols, own, symbol[places], group[places])
-
-    @cached_property
-    def calls(self) -> tuple[tuple[Call, ...], ...]:
-        """The sequences as rules read them."""
-        made: dict[tuple[int, int], Call] = {}
-        flat = []
-        for pair in zip(self.symbol.tolist(), self.group.tolist(), strict=True):
-            if pair not in made:
-                symbol = self.symbols[pair[0]]
-                made[pair] = Call(symbol.tool, symbol.kind, symbol.ok, pair[1])
-            flat.append(made[pair])
-        return tuple(tuple(flat[first:last]) for first, last in pairwise(self.cuts.tolist()))
-
-    @cached_property
-    def turns(self) -> Turns | None:
-        """Their turns; None: somewhere a turn has calls of others between its own."""
-        return Turns.of(self.symbols, self.cuts, self.symbol, self.group)
-
-
-@dataclass(frozen=True)
 class Seen:
     """What a rule sees of the sequences of a batch."""
 
-    of_run: Ints
-    """Number of what it sees of each run."""
+    of_word: Ints
+    """Of each whole sequence, the number of what it sees."""
     words: Words
-    begins: Ints
-    """Of each run, where its calls begin in `places`."""
-    places: Ints
+    cuts: Ints
+    """Where the calls of each whole sequence begin in `places`, and one past the last."""
+    places: Small
     """Of each call that is seen, its index in the whole sequence."""
 
-    def rows(self, evidence: Evidence, run: int) -> list[int]:
-        """Rows of the calls of a run that are seen."""
-        calls, first = evidence.calls(run), int(self.begins[run])
-        word = int(self.of_run[run])
-        size = int(self.words.cuts[word + 1] - self.words.cuts[word])
-        return [calls[place] for place in self.places[first : first + size].tolist()]
+    def rows(self, calls: Sequence[int], word: int) -> list[int]:
+        """Those of the rows of a whole sequence's calls that are seen."""
+        first, last = int(self.cuts[word]), int(self.cuts[word + 1])
+        return [calls[place] for place in self.places[first:last].tolist()]
+
+
+@dataclass(frozen=True)
+class Layouts:
+    """The distinct ways in which sequences of calls lie among the other steps of runs."""
+
+    of_run: Ints
+    word: Ints
+    """Of each, its sequence."""
+    begins: Ints
+    """Of each, where its first call stands in `positions`."""
+    positions: Small
+    """Position in the run of every call; before those of each layout -2 and -1."""
+
+    @classmethod
+    def of(cls, of_run: Ints, word: Ints, cuts: Ints, positions: Small) -> Layouts:
+        """Put marks before the calls of each layout, by which negative indices find themselves."""
+        begins = cuts[:-1] + np.arange(2, 2 * len(word) + 1, 2)
+        marked = np.empty(len(positions) + 2 * len(word), dtype=np.int32)
+        marked[begins - 2], marked[begins - 1] = -2, -1
+        marked[np.arange(len(positions)) + np.repeat(begins - cuts[:-1], np.diff(cuts))] = positions
+        return cls(of_run, word, begins, marked)
+
+    def place(self, index: Small) -> Small:
+        """Of each layout, the position of the call with this index in its sequence.
+
+        -1 and -2 stand for no call and stay as they are.
+        """
+        return self.positions.take(self.begins + self.of_words(index))
+
+    def of_words(self, values: Small) -> Small:
+        """Of each layout, the value of its sequence."""
+        # Both are numbered as they first come: as many are the same.
+        return values if len(values) == len(self.word) else values.take(self.word)
 
 
 @dataclass(frozen=True)
@@ -100,19 +88,13 @@ class Shapes:
     words: Words
     unsure: frozenset[int]
     """Runs that have a gap which may matter to a shape rule."""
-    positions: Small
-    """Position in its run of every call, run after run."""
-    firsts: Ints
-    """Of each run, the place in `positions` of its first call."""
-
-    @property
-    def known(self) -> tuple[tuple[Call, ...], ...]:
-        """The sequences."""
-        return self.words.calls
+    layouts: Layouts
 
     @cached_property
-    def sure(self) -> Flags:
-        """Which runs have no such gap."""
+    def sure(self) -> Flags | None:
+        """Which runs have no such gap; None: all."""
+        if not self.unsure:
+            return None
         flags = np.ones(len(self.of_run), dtype=bool)
         flags[list(self.unsure)] = False
         return flags
@@ -130,9 +112,8 @@ class Shapes:
 
     def _find_seen(self, letters: tuple[Symbol | None, ...]) -> Seen:
         words = self.words
-        places = places_of(words.cuts).astype(np.int64)
         if letters == words.symbols:
-            return Seen(self.of_run, words, words.cuts[self.of_run], places)
+            return Seen(np.arange(len(words)), words, words.cuts, words.place)
         alphabet = tuple(dict.fromkeys(letter for letter in letters if letter is not None))
         codes = [-1 if letter is None else alphabet.index(letter) for letter in letters]
         symbol = np.array(codes, dtype=np.int32).take(words.symbol)
@@ -141,21 +122,11 @@ class Shapes:
         cuts = np.append(0, np.cumsum(known))[words.cuts]
         group = first_of_turn(words.group[kept], cuts)
         number, own = Words.numbered(alphabet, cuts, symbol[kept], group)
-        return Seen(number[self.of_run], own, cuts[self.of_run], places[kept])
-
-    def position(self, seen: Seen, runs: Ints, index: Ints) -> pa.Array:
-        """Positions of calls that are seen, by run and index; null where the index is negative."""
-        if index.min(initial=0) < 0:
-            at = np.flatnonzero(index >= 0)
-            found = np.zeros(len(runs), dtype=np.int32)
-            found[at] = self.position(seen, runs[at], index[at]).to_numpy()
-            return pa.array(found, mask=index < 0)
-        place = seen.places[seen.begins[runs] + index]
-        return pa.array(self.positions[self.firsts[runs] + place])
+        return Seen(number, own, cuts, words.place[kept])
 
     def calls(self, run: int) -> Calls:
         """The calls of a run."""
-        return self.known[int(self.of_run[run])]
+        return self.words.calls(int(self.of_run[run]))
 
     def possible(
         self, evidence: Evidence, run: int, tools: Collection[str] | None = None
@@ -213,11 +184,18 @@ def _shapes(evidence: Evidence) -> Shapes:
     cuts = np.searchsorted(rows, offsets)
     group = evidence.batch.steps.column("group").to_numpy()[rows]
     symbols, symbol = _symbols(evidence, rows)
-    of_run, words = Words.numbered(symbols, cuts, symbol, first_of_turn(group, cuts))
+    firsts = first_of_turn(group, cuts)
+    position = (rows - np.repeat(offsets[:-1], np.diff(cuts))).astype(np.int32)
+    # Layouts first: there are fewer of them than runs, and words are found among them.
+    stride = int(position.max(initial=0)) + 1
+    turn = symbol.astype(np.int64) * stride + firsts
+    of_run, first = distinct(turn * stride + position, cuts)
+    places, own = taken(cuts, first)
+    word, words = Words.numbered(symbols, own, symbol[places], firsts[places])
     unknown = rows[evidence.success_codes[rows] == UNKNOWN]
     unsure = (np.searchsorted(offsets, unknown, side="right") - 1).tolist()
-    positions = (rows - np.repeat(offsets[:-1], np.diff(cuts))).astype(np.int32)
-    return Shapes(of_run, words, frozenset(unsure) | evidence.blurred, positions, cuts[:-1])
+    layouts = Layouts.of(of_run, word, own, position[places])
+    return Shapes(word[of_run], words, frozenset(unsure) | evidence.blurred, layouts)
 
 
 def _symbols(evidence: Evidence, rows: Ints) -> tuple[tuple[Symbol, ...], Small]:

@@ -44,7 +44,8 @@ from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.told import Text
 from trackway_analyzer.rules.tools import LOOKUP
 from trackway_analyzer.rules.values import reader
-from trackway_analyzer.rules.worlds import Broken, ShapeRule
+from trackway_analyzer.rules.verdicts import Broken
+from trackway_analyzer.rules.worlds import ShapeRule
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,10 @@ from trackway_analyzer.rules.calls import OTHER, Call, Calls, Symbol
 from trackway_analyzer.rules.pattern import EXTRAS, Extra, one_of
 from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Said
-from trackway_analyzer.rules.shapes import Words
 from trackway_analyzer.rules.tools import MUTATE, NOTIFY
-from trackway_analyzer.rules.worlds import HOLDS, NOWHERE, Broken, ShapeRule, Verdicts
+from trackway_analyzer.rules.verdicts import HOLDS, NOWHERE, Broken, Verdicts
+from trackway_analyzer.rules.words import Words
+from trackway_analyzer.rules.worlds import ShapeRule
 
 
 @dataclass(frozen=True)
@@ -78,22 +79,33 @@ class StepRegex(ShapeRule):
             return None
         return symbol if symbol.tool in self.automaton.names else Symbol(OTHER, MUTATE, True)
 
-    def verdicts(self, words: Words) -> Verdicts:
+    def at_once(self, words: Words) -> Verdicts | None:
         """Run the automaton over all sequences at once."""
-        turns = words.turns
-        if turns is None:
-            return super().verdicts(words)
-        names = [tuple(symbol.tool for symbol in turn) for turn in turns.contents]
-        states, last, fell = turns.run(
-            self.automaton.start,
-            lambda reached, turn: self.automaton.advance_unordered(reached, names[turn]),
-        )
-        ends = [HOLDS if self.automaton.accepts(reached) else NOWHERE for reached in states]
-        index = np.array(ends, dtype=np.int64)[last]
-        fallen = np.flatnonzero(fell >= 0)
-        index[fallen] = turns.index[turns.cuts[fallen] + fell[fallen]]
+        turns, automaton = words.turns, self.automaton
+        counted = [
+            [i for i, call in enumerate(turn) if self._counts(call)] for turn in turns.contents
+        ]
+        letters = [
+            tuple(self._name(turn[index].tool) for index in indices)
+            for turn, indices in zip(turns.contents, counted, strict=True)
+        ]
+        run = turns.blocks.run(automaton.start, letters, automaton.advance_unordered)
+        if run is None:
+            return None
+        states, last, fell = run
+        ends = [HOLDS if automaton.accepts(reached) else NOWHERE for reached in states]
+        end = np.array(ends, dtype=np.int32).take(last)
+        index = fell + (end - fell) * (fell < 0)
+        if not turns.single:
+            fallen = np.flatnonzero(fell >= 0)
+            at = turns.cuts[fallen] + fell[fallen]
+            first = np.array([indices[0] if indices else 0 for indices in counted], dtype=np.int32)
+            index[fallen] = turns.index[at] + first[turns.turn[at]]
         wanted = [Broken(None, self._wanted(reached)).text or "" for reached in states]
         return Verdicts(index, last, wanted)
+
+    def _name(self, tool: str | None) -> str | None:
+        return tool if tool in self.automaton.names else OTHER
 
     def _counts(self, call: Call | Symbol) -> bool:
         if not call.ok:

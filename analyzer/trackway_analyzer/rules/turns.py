@@ -1,26 +1,34 @@
-"""The turns of sequences of calls, and an automaton run over all sequences at once.
+"""The turns of sequences of calls, and what comes after what, in all sequences at once.
 
-1. A turn is what a model asked for together: its calls are unordered. Turns that hold the same
-   calls are one letter to an automaton.
-2. All sequences take their first step together, then all that have a second, and so on: a step of
-   all of them is one look into a table. What the table lacks is worked out when it first comes up.
+A turn is what a model asked for together: its calls are unordered. Turns that hold the same calls
+have the same content, and are one letter to an automaton (`running`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, TypeVar
 
 import numpy as np
 
 from trackway_analyzer.batch import Ints
 from trackway_analyzer.rules.calls import Symbol
+from trackway_analyzer.rules.running import Blocks
 from trackway_analyzer.stretches import Small, distinct, places_of
 
-State = TypeVar("State", bound=Hashable)
-_UNSEEN: Final = -1
+
+@dataclass(frozen=True)
+class Asking:
+    """Turns of some contents, and what came after them."""
+
+    word: Ints
+    """Of each, its sequence."""
+    index: Small
+    """Of each, the index there of its first call."""
+    turn: Ints
+    """Of each, its content."""
+    following: Ints
+    """Of each, the content of the next turn; one more than there are: it is the last."""
 
 
 @dataclass(frozen=True)
@@ -37,18 +45,12 @@ class Turns:
     """Of each turn, the index in its sequence of its first call."""
 
     @classmethod
-    def of(
-        cls, symbols: tuple[Symbol, ...], cuts: Ints, symbol: Small, group: Small
-    ) -> Turns | None:
-        """Cut sequences into turns; None where a turn has calls of others between its own."""
+    def of(cls, symbols: tuple[Symbol, ...], cuts: Ints, symbol: Small, group: Small) -> Turns:
+        """Cut sequences into turns, each of which goes on to the first call of the next."""
         index = places_of(cuts)
-        starts = np.arange(len(symbol), dtype=np.int32) - index
-        begins = group == index
-        if not np.array_equal(
-            np.maximum.accumulate(np.where(begins, index + starts, 0)) - starts, group
-        ):
-            return None
-        heads = np.flatnonzero(begins)
+        heads = np.flatnonzero(group == index)
+        if len(heads) == len(symbol):
+            return cls(tuple((one,) for one in symbols), cuts, symbol.astype(np.int64), index)
         turn, first = distinct(symbol, np.append(heads, len(symbol)))
         ends = np.append(heads[1:], len(symbol))
         contents = tuple(
@@ -62,72 +64,29 @@ class Turns:
         """Of each turn, its sequence."""
         return np.repeat(np.arange(len(self.cuts) - 1), np.diff(self.cuts))
 
-    @cached_property
-    def _width(self) -> int:
-        """Of a row of the table: more than there are letters, a power of two."""
-        return 1 << len(self.contents).bit_length()
+    def asking(self, flags: tuple[bool, ...]) -> Asking:
+        """Turns that hold one of these contents."""
+        if flags not in self._asking:
+            at = np.flatnonzero(np.array(flags, dtype=bool).take(self.turn))
+            after = np.append(self.turn, len(self.contents)).take(at + 1)
+            after[at + 1 == self.cuts[self.owner[at] + 1]] = len(self.contents)
+            found = Asking(self.owner[at], self.index[at], self.turn[at], after)
+            self._asking[flags] = found
+        return self._asking[flags]
 
     @cached_property
-    def _steps(self) -> tuple[Ints, list[Small]]:
-        """Sequences, the longest first, and the turns that they take first, second, …"""
-        lengths = np.diff(self.cuts)
-        order = np.argsort(-lengths, kind="stable")
-        begin = self.cuts[order]
-        some = np.bincount(lengths)[::-1].cumsum()[::-1][1:]
-        turn = self.turn.astype(np.int32)
-        return order, [turn[begin[:count] + place] for place, count in enumerate(some)]
+    def _asking(self) -> dict[tuple[bool, ...], Asking]:
+        return {}
 
-    def run(
-        self, start: State, step: Callable[[State, int], State]
-    ) -> tuple[list[State], Small, Small]:
-        """Run an automaton over every sequence: (states, last state of each, turn it fell at).
+    @cached_property
+    def blocks(self) -> Blocks:
+        """What an automaton reads."""
+        return Blocks.of(self.turn, self.cuts, len(self.contents))
 
-        `step(state, turn)` gives the next state, something false where there is none; then the
-        sequence falls and its last state is the one before. The turn is -1 where it never does.
-        """
-        # A state is the place of its row in the table; the row behind it is that of all who fell
-        # from it, and leads nowhere else.
-        width, states = self._width, [start]
-        table = self._two_rows(0)
-        order, steps = self._steps
-        state = np.zeros(len(order), dtype=np.int32)
-        survived = np.zeros(len(order), dtype=np.int32)
-        for turn in steps:
-            now = state[: len(turn)]
-            reached = table.take(now + turn)
-            if reached.min() == _UNSEEN:
-                for used in np.flatnonzero(np.bincount(now // width)).tolist():
-                    if table[used * width] == _UNSEEN:
-                        table = self._filled(table, used, states, step)
-                reached = table.take(now + turn)
-            survived[: len(turn)] += (reached & width) == 0
-            state[: len(turn)] = reached
-        row = state // width
-        last, fell = np.empty_like(row), np.empty_like(row)
-        last[order], fell[order] = row // 2, np.where(row % 2, survived, -1)
-        return states, last, fell
-
-    def _two_rows(self, row: int) -> Small:
-        width = self._width
-        return np.repeat(np.array([_UNSEEN, (row + 1) * width], dtype=np.int32), width)
-
-    def _filled(
-        self, table: Small, row: int, states: list[State], step: Callable[[State, int], State]
-    ) -> Small:
-        """Work out what each turn leads to from the state of a row."""
-        following = [step(states[row // 2], turn) for turn in range(len(self.contents))]
-        fresh = [state for state in dict.fromkeys(following) if state and state not in states]
-        rows = [
-            self._two_rows(2 * number) for number in range(len(states), len(states) + len(fresh))
-        ]
-        states += fresh
-        place = {state: 2 * number * self._width for number, state in enumerate(states)}
-        table = np.concatenate([table, *rows])
-        first = row * self._width
-        table[first : first + len(following)] = [
-            place.get(state, first + self._width) for state in following
-        ]
-        return table
+    @cached_property
+    def single(self) -> bool:
+        """Whether every turn is one call."""
+        return all(len(turn) == 1 for turn in self.contents)
 
 
 def first_of_turn(group: Small, cuts: Ints) -> Small:

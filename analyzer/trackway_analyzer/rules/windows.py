@@ -18,7 +18,8 @@ from trackway_analyzer.rules.calls import Calls, earlier
 from trackway_analyzer.rules.named_tools import attempts, came_without, successes
 from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Said
-from trackway_analyzer.rules.worlds import Broken, ShapeRule
+from trackway_analyzer.rules.verdicts import Broken
+from trackway_analyzer.rules.worlds import ShapeRule
 
 
 @dataclass(frozen=True)

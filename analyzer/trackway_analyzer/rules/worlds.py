@@ -15,7 +15,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Final
@@ -25,85 +24,19 @@ import pyarrow as pa
 
 from trackway_analyzer.batch import Ints, RunBatch
 from trackway_analyzer.engine.looks import Looks
-from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.calls import OTHER, Calls, Possible, Symbol
 from trackway_analyzer.rules.evidence import UNKNOWN_KIND, Evidence
-from trackway_analyzer.rules.finding import (
-    Result,
-    State,
-    detail_text,
-    findings_table,
-    results_of,
-    violations_table,
-)
+from trackway_analyzer.rules.finding import Result, State, findings_table, results_of
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.looked_at import SHAPE
 from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Rule, Said
-from trackway_analyzer.rules.shapes import Shapes, Words, shapes_of
+from trackway_analyzer.rules.shapes import Shapes, shapes_of
 from trackway_analyzer.rules.tools import Tools
-from trackway_analyzer.stretches import Small
+from trackway_analyzer.rules.verdicts import Broken, Verdicts
+from trackway_analyzer.rules.words import Words
 
 MOST_WORLDS: Final = 4096
-NOWHERE: Final = -1
-"""Stands for a rule that is broken by what is missing."""
-HOLDS: Final = -2
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """Which call breaks a rule; None: none of those that were made."""
-
-    index: int | None
-    what: str = ""
-
-    @property
-    def detail(self) -> dict[str, JsonValue]:
-        """What a result keeps of it."""
-        return {"what": self.what} if self.what else {}
-
-    @property
-    def text(self) -> str | None:
-        """The same as text."""
-        return detail_text(self.detail)
-
-
-@dataclass(frozen=True)
-class Verdicts:
-    """Which of several sequences break a rule, and where."""
-
-    index: Ints
-    """Of each sequence the call that breaks it, `NOWHERE` or `HOLDS`."""
-    detail: Small
-    """Of each sequence, the place of what a result keeps in `details`; -1: nothing."""
-    details: Sequence[str]
-
-    @classmethod
-    def of(cls, verdicts: Sequence[Broken | None], words: Words) -> Verdicts:
-        """Put single verdicts together."""
-        lengths = np.diff(words.cuts).tolist()
-        indices = [
-            HOLDS
-            if found is None
-            else found.index
-            if found.index is not None and found.index < length
-            else NOWHERE
-            for found, length in zip(verdicts, lengths, strict=True)
-        ]
-        details = [None if found is None else found.text for found in verdicts]
-        listed = [text for text in dict.fromkeys(details) if text is not None]
-        places = {text: place for place, text in enumerate(listed)}
-        detail = np.array([places.get(text or "", -1) for text in details], np.int32)
-        return cls(np.array(indices, np.int64), detail, listed)
-
-    def details_of(self, word: Ints) -> pa.Array:
-        """What results of these sequences keep."""
-        texts = pa.array(self.details, pa.string())
-        if not self.details:
-            return pa.DictionaryArray.from_arrays(pa.nulls(len(word), pa.int32()), texts)
-        detail = self.detail[word]
-        none = detail < 0 if detail.min(initial=0) < 0 else None
-        return pa.DictionaryArray.from_arrays(pa.array(detail, mask=none), texts)
 
 
 @dataclass(frozen=True)
@@ -156,24 +89,31 @@ class ShapeRule(Rule):
             return symbol
         return Symbol(OTHER, None, True) if self.every_call else None
 
-    def verdicts(self, words: Words) -> Verdicts:
-        """Judge sequences of what the rule sees."""
-        return Verdicts.of([self.broken(calls) for calls in words.calls], words)
+    def at_once(self, words: Words) -> Verdicts | None:
+        """Judge whole sequences by columns; None: only `broken` can.
+
+        What it says of tangled sequences is not looked at.
+        """
+        return None
+
+    def verdicts(self, shapes: Shapes) -> Verdicts:
+        """Judge the distinct sequences of a batch."""
+        found, tangled = self.at_once(shapes.words), shapes.words.tangled
+        if found is None:
+            return self._one_by_one(shapes, np.arange(len(shapes.words)))
+        return found.but(tangled, self._one_by_one(shapes, tangled)) if len(tangled) else found
+
+    def _one_by_one(self, shapes: Shapes, chosen: Ints) -> Verdicts:
+        """Judge what the rule sees of these sequences, each once."""
+        seen = shapes.seen(self.letter)
+        used, which = np.unique(seen.of_word[chosen], return_inverse=True)
+        verdicts = Verdicts.of([self.broken(seen.words.calls(word)) for word in used.tolist()])
+        return verdicts.spread(which, seen, chosen)
 
     def found(self, number: int, evidence: Evidence) -> pa.Table:
         """Judge each distinct sequence once, and each run with gaps by itself."""
         shapes = shapes_of(evidence)
-        seen = shapes.seen(self.letter)
-        verdicts = self.verdicts(seen.words)
-        broken = (verdicts.index != HOLDS)[seen.of_run]
-        runs = np.flatnonzero(broken & shapes.sure if shapes.unsure else broken)
-        word = seen.of_run[runs]
-        known = violations_table(
-            number,
-            runs,
-            shapes.position(seen, runs, verdicts.index[word]),
-            verdicts.details_of(word),
-        )
+        known = self.verdicts(shapes).table(number, shapes.layouts, shapes.sure)
         unsure = ((run, self._unsure(evidence, run, shapes)) for run in sorted(shapes.unsure))
         others = [self._result(evidence, run, *said) for run, said in unsure if said is not None]
         return pa.concat_tables([known, findings_table(number, others)]) if others else known
