@@ -117,8 +117,14 @@ def test_names_of_a_user_are_searched_for_too() -> None:
 
 def test_without_hyperscan_the_rows_are_those_of_re2(without_hyperscan: None) -> None:
     columns = [pa.array([HARMLESS, SECRET, None]), pa.array(["://", HARMLESS, None])]
-    assert vectorscan(SCREENS) is None
-    assert RowSearch(SCREENS).rows(columns) == [0, 1]
+    search = RowSearch(SCREENS)
+    assert search.engine == "RE2"
+    assert search.rows(columns) == [0, 1]
+
+
+@needs_hyperscan
+def test_with_hyperscan_it_is_used() -> None:
+    assert RowSearch(SCREENS).engine == "Vectorscan"
 
 
 @needs_hyperscan

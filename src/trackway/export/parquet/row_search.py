@@ -37,6 +37,11 @@ class RowSearch:
         # Imported and compiled now: a child forked while the writing thread is at it would hang.
         self._scan: Final = vectorscan(patterns)
 
+    @property
+    def engine(self) -> str:
+        """What searches: Vectorscan or RE2."""
+        return "RE2" if self._scan is None else "Vectorscan"
+
     def rows(self, columns: Sequence[pa.Array]) -> list[int]:
         """Return, in order, the rows of equally long text columns in which there is a match."""
         found = None if self._scan is None else _scanned(self._scan, columns)
