@@ -20,6 +20,7 @@ from trackway.lifecycle import wrap
 from trackway.llm import LlmPlan
 from trackway.named_fields import check_parameters, check_paths
 from trackway.plans import ToolPlan
+from trackway.questions import check_question
 from trackway.retrieval import RetrieverPlan
 from trackway.schema import StepKind
 from trackway.spans import Plan
@@ -123,18 +124,22 @@ def tool(
     success: predicate over the result; where given, `trackway.step.ok` is written.
     operation_id: argument name, or a function of the arguments, giving the idempotency key.
     Raises ValueError for an unknown kind, a path that is none, and an `entity` or `operation_id`
-    that names no parameter.
+    that names no parameter; TypeError for an argument of another kind, an `async` function too.
     """
     step_kind = None if kind is None else checked_kind(kind)
     entities, returned = _paths(entity), _paths(returns)
     check_paths(returned)
-    if success is not None and not callable(success):
-        raise TypeError(f"success must be a function of the result; found {success!r}")
-    if operation_id is not None and not (isinstance(operation_id, str) or callable(operation_id)):
-        raise TypeError(
-            "operation_id must be the name of an argument or a function of the arguments; "
-            f"found {operation_id!r}"
-        )
+    if success is not None:
+        if not callable(success):
+            raise TypeError(f"success must be a function of the result; found {success!r}")
+        check_question("success", success)
+    if operation_id is not None and not isinstance(operation_id, str):
+        if not callable(operation_id):
+            raise TypeError(
+                "operation_id must be the name of an argument or a function of the arguments; "
+                f"found {operation_id!r}"
+            )
+        check_question("operation_id", operation_id)
 
     def make_plan(function: Callable[..., Any], named: str) -> Plan:
         check_parameters(function, entities, operation_id)

@@ -28,6 +28,7 @@ from trackway.fields import text_of
 from trackway.foreign import attributes_of, is_own, is_same_call, operation_of, tool_of
 from trackway.ids import made_up_operation_id
 from trackway.named_fields import note_missing
+from trackway.questions import answer
 from trackway.recording import Recorder, put
 from trackway.run import FIRST, REQUESTED, Attempt
 from trackway.schema import GenAI, StepKind, Trackway
@@ -287,7 +288,7 @@ class ToolPlan(StepPlan):
         if declared is None:
             return None
         if callable(declared):
-            value = declared(arguments)
+            value: Any = answer(declared, arguments)
         else:
             value = arguments.get(declared)
             if value is None and declared not in arguments:
@@ -299,7 +300,7 @@ class ToolPlan(StepPlan):
         attributes = self.partial_attributes(live, result, is_failed=False)
         if self.success is not None:
             try:
-                ok = bool(self.success(result))
+                ok = bool(answer(self.success, result))
             except Exception as error:  # noqa: BLE001 - a user's predicate
                 live.lost("success", error)
             else:
