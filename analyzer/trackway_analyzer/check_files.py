@@ -22,10 +22,9 @@ import pyarrow.compute as pc
 
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.check import CheckReport, require_policy
-from trackway_analyzer.engine.looks import Looks
+from trackway_analyzer.engine.groups import WHOLE, Groups, grouped
 from trackway_analyzer.engine.native_files import NativeFiles
 from trackway_analyzer.engine.store import Store, store_of
-from trackway_analyzer.engine.twins import digested
 from trackway_analyzer.reconstruct import reconstruct
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import FINDING_SCHEMA
@@ -36,8 +35,6 @@ Ints = npt.NDArray[np.int64]
 
 _FEW: Final = 2_000
 """Runs that are looked for by their ids."""
-_WHOLE: Final = -1
-"""Group of a run that has no twin."""
 
 
 def check_files(
@@ -101,10 +98,10 @@ def judge_files(files: NativeFiles, policy: Policy, *, threads: int | None = Non
     with store_of(files, threads=threads) as store:
         if looks is None:
             return _merged(store, list(_judged_whole(store, policy, None)))
-        runs = _grouped(store, looks)
+        runs = grouped(store, looks)
         found = _judged_groups(store, policy, runs)
         parts = [found.spread(policy, runs)]
-        whole = np.unique(runs.key[runs.group == _WHOLE])
+        whole = np.unique(runs.key[runs.group == WHOLE])
         if len(whole):
             parts += _judged_whole(store, policy, whole)
         return _merged(store, parts)
@@ -155,81 +152,15 @@ def _judged_whole(store: Store, policy: Policy, keys: Words | None) -> Iterator[
 
 
 @dataclass(frozen=True, slots=True)
-class _Runs:
-    """All runs of some files by group."""
-
-    key: Words
-    start: Ints
-    group: Ints
-    """Number of the group; `_WHOLE` for a run that has no twin."""
-    stand_in: Words
-    """Of each group, the key of the run that stands for it."""
-    over: npt.NDArray[np.bool_]
-    """Of each group, whether its runs may exceed a limit."""
-    spent: pa.Table
-    """What the steps of such runs spent; `run` is the place in `key`."""
-
-
-def _grouped(store: Store, looks: Looks) -> _Runs:
-    known: dict[int, tuple[int, int]] = {}
-    keys: list[Words] = [np.empty(0, np.uint64)]
-    starts: list[Ints] = [np.empty(0, np.int64)]
-    groups: list[Ints] = [np.empty(0, np.int64)]
-    stand_in: list[int] = []
-    over: list[bool] = []
-    spent: list[pa.Table] = []
-    count = 0
-    for rows in store.digests(looks):
-        found = digested(rows, looks)
-        one, other = found.group
-        group = np.full(len(found.key), _WHOLE, dtype=np.int64)
-        plain = np.flatnonzero(found.plain)
-        words, first, which = np.unique(one[plain], return_index=True, return_inverse=True)
-        numbers, seconds = np.empty(len(words), np.int64), np.empty(len(words), np.uint64)
-        for place, (word, at) in enumerate(zip(words.tolist(), plain[first].tolist(), strict=True)):
-            if word not in known:
-                known[word] = len(stand_in), int(other[at])
-                stand_in.append(int(found.key[at]))
-                over.append(bool(found.over[at]))
-            numbers[place], seconds[place] = known[word]
-        alike = seconds[which] == other[plain]
-        group[plain[alike]] = numbers[which[alike]]
-        moved = pa.array(found.spent.column("run").to_numpy() + count)
-        spent.append(found.spent.set_column(0, "run", moved))
-        keys.append(found.key)
-        starts.append(found.start)
-        groups.append(group)
-        count += len(group)
-    key = np.concatenate(keys)
-    group = _without_repeats(key, np.concatenate(groups))
-    return _Runs(
-        key,
-        np.concatenate(starts),
-        group,
-        np.array(stand_in, dtype=np.uint64),
-        np.array(over, dtype=bool),
-        pa.concat_tables(spent) if spent else pa.table({}),
-    )
-
-
-def _without_repeats(key: Words, group: Ints) -> Ints:
-    """A run that turned up in two places was whole in neither."""
-    keys, count = np.unique(key, return_counts=True)
-    if len(keys) < len(key):
-        group[np.isin(key, keys[count > 1])] = _WHOLE
-    return group
-
-
-@dataclass(frozen=True, slots=True)
-class _Groups:
+class _Judgement:
     """What was found of the runs that stand for their groups, in the order of the groups."""
 
     batch: RunBatch
     table: pa.Table
 
-    def spread(self, policy: Policy, runs: _Runs) -> _Part:
+    def spread(self, policy: Policy, runs: Groups) -> _Part:
         """Give every run what was found of its group."""
-        member = np.flatnonzero(runs.group != _WHOLE)
+        member = np.flatnonzero(runs.group != WHOLE)
         group = runs.group[member]
         limited = np.array([bool(self._limits(policy, rule)) for rule in range(len(policy.rules))])
         of, rule = (self.table.column(name).to_numpy() for name in ("run", "rule"))
@@ -253,7 +184,9 @@ class _Groups:
         looks = policy.rules[rule].looks(policy.tools)
         return looks is not None and bool(looks.limits)
 
-    def _beyond(self, policy: Policy, runs: _Runs, rules: Ints, member: Ints) -> Iterator[pa.Table]:
+    def _beyond(
+        self, policy: Policy, runs: Groups, rules: Ints, member: Ints
+    ) -> Iterator[pa.Table]:
         """Judge runs that may exceed a limit on what they spent themselves."""
         over = np.flatnonzero(runs.over[runs.group[member]])
         if not len(over) or not len(rules):
@@ -276,12 +209,17 @@ class _Groups:
             yield found.set_column(0, FINDING_SCHEMA.field("run"), pa.array(run))
 
 
-def runs_with(store: Store, keys: Words, *, plain: bool = False) -> RunBatch:
-    """The runs with these keys, whole, in this order; `plain`: they stand for themselves."""
+def runs_with(
+    store: Store, keys: Words, *, plain: bool = False, until: int | None = None
+) -> RunBatch:
+    """The runs with these keys, whole, in this order.
+
+    `plain`: they stand for themselves; `until`: no span of them starts later, in ns.
+    """
     if not len(keys):
         return RunBatch.empty()
     if len(keys) <= _FEW:
-        return _in_order(store, [reconstruct(store.few(keys, plain=plain))], keys)
+        return _in_order(store, [reconstruct(store.few(keys, plain=plain, until=until))], keys)
     return _in_order(store, [reconstruct(spans) for spans in store.whole(keys)], keys)
 
 
@@ -292,13 +230,13 @@ def _in_order(store: Store, batches: Sequence[RunBatch], keys: Words) -> RunBatc
     return batch.take([place[key] for key in keys.tolist()])
 
 
-def _judged_groups(store: Store, policy: Policy, runs: _Runs) -> _Groups:
+def _judged_groups(store: Store, policy: Policy, runs: Groups) -> _Judgement:
     """Judge one run of each group. A group whose steps stand in another order is no group."""
-    batch = runs_with(store, runs.stand_in, plain=True)
+    batch = runs_with(store, runs.stand_in, plain=True, until=runs.until)
     start = batch.steps.column("start").cast(pa.int64()).to_numpy()
     run = batch.steps.column("run").to_numpy()
     falls = (np.diff(start) < 0) & (np.diff(run) == 0)
     moved = np.zeros(len(batch), dtype=bool)
     moved[run[1:][falls]] = True
-    runs.group[np.isin(runs.group, np.flatnonzero(moved & runs.over))] = _WHOLE
-    return _Groups(batch, policy.check(batch))
+    runs.group[np.isin(runs.group, np.flatnonzero(moved & runs.over))] = WHOLE
+    return _Judgement(batch, policy.check(batch))

@@ -13,7 +13,8 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ import pyarrow as pa
 
 from trackway_analyzer.dialects import span_reader
 from trackway_analyzer.engine.digest import digest_query
+from trackway_analyzer.engine.gathered import gathered
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.engine.native_files import NativeFiles
 from trackway_analyzer.read.parquet import span_table
@@ -47,9 +49,17 @@ class Store:
         paths = ", ".join(_quoted(path) for path in files.paths)
         self._source = f"read_parquet([{paths}], hive_partitioning = false)"
 
-    def digests(self, looks: Looks) -> Iterator[pa.RecordBatch]:
-        """Digested rows, sorted by run and start; no run is cut between two batches."""
+    def digests(
+        self, looks: Looks, *, order: Literal["sorted", "gathered"] = "sorted"
+    ) -> Iterator[pa.RecordBatch]:
+        """Digested rows by run and start, no run cut between two batches.
+
+        `gathered`: without a sort of all, and so that a run may turn up again (`gathered`).
+        """
         query = digest_query(self.files, looks, self._source)
+        if order == "gathered":
+            yield from gathered(self._stream(query, DIGEST_ROWS))
+            return
         if not self.files.sorted:
             query += " ORDER BY run, start"
         yield from _whole_keys(self._stream(query, DIGEST_ROWS), "run")
@@ -72,13 +82,19 @@ class Store:
             table = pa.Table.from_batches([batch]).drop_columns([_KEY])
             yield span_table(table, self._reader)
 
-    def few(self, keys: npt.NDArray[np.uint64], *, plain: bool) -> pa.Table:
+    def few(
+        self, keys: npt.NDArray[np.uint64], *, plain: bool, until: int | None = None
+    ) -> pa.Table:
         """Spans of the runs with these keys, looked for by their ids: for a few thousand runs.
 
-        Unless the runs are plain, also what else is in their traces.
+        Unless the runs are plain, also what else is in their traces. `until`: no span of them
+        starts later, in ns.
         """
-        ids = ", ".join(map(_quoted, self.ids(keys).column("run_id").to_pylist()))
-        wanted = f"run_id IN ({ids})"
+        early = "" if until is None else f"start <= {_instant(until)}"
+        ids = self.ids(keys, early).column("run_id").to_pylist()
+        wanted = f"run_id IN ({', '.join(map(_quoted, ids))})"
+        if early:
+            wanted += f" AND {early}"
         if not plain:
             found = self._connection.sql(
                 f"SELECT DISTINCT trace_id FROM {self._source} WHERE {wanted}"
@@ -97,12 +113,13 @@ class Store:
         keys: npt.NDArray[np.uint64] = found.column("key").to_numpy()
         return keys
 
-    def ids(self, keys: npt.NDArray[np.uint64]) -> pa.Table:
+    def ids(self, keys: npt.NDArray[np.uint64], where: str = "") -> pa.Table:
         """Columns `key`, `run_id` and `task_id` of the runs with these keys."""
         self._connection.register("wanted", pa.table({"run": keys}))
         return self._connection.sql(
             "SELECT hash(run_id) AS key, run_id, any_value(task_id) AS task_id"
-            f" FROM {self._source} WHERE hash(run_id) IN (SELECT run FROM wanted) GROUP BY run_id"
+            f" FROM {self._source} WHERE hash(run_id) IN (SELECT run FROM wanted)"
+            f"{f' AND {where}' if where else ''} GROUP BY run_id"
         ).to_arrow_table()
 
     def names(self, column: str) -> list[str]:
@@ -197,6 +214,12 @@ def _connected(
     _, label = connected_components(links, directed=False)
     parts: npt.NDArray[np.int64] = label[:runs].astype(np.int64)
     return parts
+
+
+def _instant(nanoseconds: int) -> str:
+    """A constant in SQL, rounded up to microseconds: statistics of files are compared with it."""
+    moment = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=-(-nanoseconds // 1000))
+    return f"TIMESTAMPTZ '{moment.isoformat()}'"
 
 
 def _quoted(text: str) -> str:

@@ -56,6 +56,8 @@ class Digested:
     key: Words
     """Hash of the run id."""
     start: Ints
+    end: Ints
+    """Last end of a span; without meaning where a run is not plain. Both in ns."""
     plain: Mask
     group: tuple[Words, Words]
     """Two words a run: equal for twins; without meaning where a run is not plain."""
@@ -76,6 +78,7 @@ class _Runs:
         self.rows = rows
         self.looks = looks
         self.run = _column(rows, "run")
+        self.start, self.end = _column(rows, "start"), _column(rows, "end")
         self.size = len(self.run)
         new = np.ones(self.size, dtype=bool)
         new[1:] = self.run[1:] != self.run[:-1]
@@ -84,9 +87,12 @@ class _Runs:
         self.of_row = np.repeat(np.arange(len(self.head)), self.length)
         self.place = np.arange(self.size) - self.head[self.of_row]
         self.longest = int(self.length.max(initial=0))
+        self.last = np.maximum.reduceat(self.end, self.head)
         role = _column(rows, "role")
         self.odd = role >= ODD
         self.role = role & (ODD - 1)
+        self.steps = (self.role == STEP) | (self.role == TOOL_STEP)
+        self.seconds = (self.last - self.start[self.head]) / 1e9
 
     def result(self) -> Digested:
         """Everything about the runs."""
@@ -100,31 +106,19 @@ class _Runs:
             np.add.reduceat(row * _SALT[side][place], self.head) + stirred(extra + np.uint64(side))
             for side in (0, 1)
         )
-        start = _column(self.rows, "start")[self.head]
+        start = self.start[self.head]
         plain &= known
-        spent = self._spent(np.flatnonzero((plain & over)[self.of_row] & self._steps))
-        return Digested(self.run[self.head], start, plain, (one, other), over, spent)
+        spent = self._spent(np.flatnonzero((plain & over)[self.of_row] & self.steps))
+        return Digested(self.run[self.head], start, self.last, plain, (one, other), over, spent)
 
     def _spent(self, rows: Ints) -> pa.Table:
         columns: dict[str, Any] = {
             "run": self.of_row[rows],
-            "seconds": self._seconds[self.of_row[rows]],
+            "seconds": self.seconds[self.of_row[rows]],
         }
         for name in number_columns(self.looks):
             columns[name] = self.rows.column(name).take(pa.array(rows))
         return pa.table(columns)
-
-    @property
-    def _steps(self) -> Mask:
-        steps: Mask = (self.role == STEP) | (self.role == TOOL_STEP)
-        return steps
-
-    @property
-    def _seconds(self) -> npt.NDArray[np.float64]:
-        start, end = _column(self.rows, "start"), _column(self.rows, "end")
-        last = np.maximum.reduceat(end, self.head)
-        seconds: npt.NDArray[np.float64] = (last - start[self.head]) / 1e9
-        return seconds
 
     def _any(self, flags: Mask) -> Mask:
         return np.logical_or.reduceat(flags, self.head)
@@ -134,7 +128,7 @@ class _Runs:
 
     def _plain(self) -> Mask:
         span, parent = _column(self.rows, "span"), _column(self.rows, "parent")
-        start = _column(self.rows, "start")
+        start = self.start
         root = self.place == 0
         wrong = self.odd | ((self.role == ROOT) != root)
         wrong |= np.where(root, parent != ABSENT, parent != span[self.head][self.of_row])
@@ -165,7 +159,7 @@ class _Runs:
 
     def _overlaps(self) -> Ints:
         """How many of the spans that start later start before this one ends; of a root, none."""
-        start, end = _column(self.rows, "start"), _column(self.rows, "end")
+        start, end = self.start, self.end
         count = np.zeros(self.size, dtype=np.int64)
         for distance in range(1, min(self.longest, LONGEST)):
             meets = (start[distance:] < end[:-distance]) & (self.place[:-distance] > 0)
@@ -232,12 +226,12 @@ class _Runs:
         count = len(self.head)
         bits = np.zeros(count, dtype=np.int64)
         sums = {
-            name: np.add.reduceat(np.where(self._steps, _numbers(self.rows, name), 0), self.head)
+            name: np.add.reduceat(np.where(self.steps, _numbers(self.rows, name), 0), self.head)
             for name in number_columns(self.looks)
         }
         for place, limit in enumerate(sorted(self.looks.limits, key=repr)):
             if limit.columns == ("seconds",):
-                total = self._seconds
+                total = self.seconds
             else:
                 total = sum((sums[name] for name in limit.columns), start=np.zeros(count))
             bits |= (~(total < limit.most * (1 - 1e-6))).astype(np.int64) << place
