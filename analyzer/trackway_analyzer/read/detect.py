@@ -6,6 +6,7 @@
 | `otlp-protobuf` | the first byte is that of a list of resource spans, bare or after a length |
 | `otlp-json` | JSON with `resourceSpans`, bare or wrapped in `batches`, `data` and the like |
 | `jaeger-json` | JSON with traces of `traceID`, `spans` and `processes` |
+| a spool of ours | the first eight bytes are `TWSPOOL1` |
 | all others | the keys or columns that `formats` names |
 
 JSON too may have lengths before its documents, and zstd streams in them.
@@ -19,6 +20,7 @@ from typing import Final
 from trackway_analyzer.read.frames import is_framed
 
 ARCHIVE_MARK: Final = b"PK\x03\x04"
+SPOOL_MARK: Final = b"TWSPOOL1"
 
 
 class Format(StrEnum):
@@ -53,6 +55,8 @@ class Container(StrEnum):
     FRAMES = "frames"
     MESSAGE = "message"
     """One protobuf message."""
+    SPOOL = "spool"
+    """What a recorder of ours has not written yet."""
 
 
 def container_of(head: bytes, forced: Format | None) -> Container:
@@ -61,6 +65,8 @@ def container_of(head: bytes, forced: Format | None) -> Container:
         return Container.PARQUET
     if head.startswith(ARCHIVE_MARK):
         return Container.ARCHIVE
+    if head.startswith(SPOOL_MARK):
+        return Container.SPOOL
     if is_framed(head):
         return Container.FRAMES
     if forced is Format.OTLP_PROTOBUF or (forced is None and _is_protobuf(head)):

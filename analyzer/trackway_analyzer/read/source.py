@@ -23,6 +23,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from trackway_analyzer.read.left_spools import SPOOL_FOLDER, left_spools
+
 STDIN: Final = "-"
 ENDINGS: Final = (
     ".parquet",
@@ -110,6 +112,8 @@ def _files_of(path: str) -> Iterator[TraceFile]:
 def _files_in(folder: str) -> list[str]:
     found, others = [], []
     for place, folders, names in os.walk(folder):
+        if SPOOL_FOLDER in folders:
+            found += left_spools(os.path.join(place, SPOOL_FOLDER))
         folders[:] = sorted(name for name in folders if not name.startswith(_HIDDEN))
         for name in sorted(names):
             path = os.path.join(place, name)

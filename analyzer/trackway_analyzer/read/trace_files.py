@@ -20,6 +20,7 @@ from trackway_analyzer.read.formats import SessionLines, document_spans, documen
 from trackway_analyzer.read.frames import LENGTH, frames, is_framed
 from trackway_analyzer.read.jaeger_json import jaeger_spans, jaeger_traces
 from trackway_analyzer.read.json_documents import MAX_DOCUMENT, Located, document_of, documents
+from trackway_analyzer.read.left_spools import SPOOL_ENDINGS
 from trackway_analyzer.read.log_records import LogRecords
 from trackway_analyzer.read.otlp_json import keep_logs, log_groups, resource_groups, spans_of
 from trackway_analyzer.read.otlp_protobuf import begins_a_trace, protobuf_spans
@@ -31,10 +32,11 @@ from trackway_analyzer.read.otlp_signals import (
     kept_logs,
 )
 from trackway_analyzer.read.otlp_usual import UsualDocument, usual_spans
-from trackway_analyzer.read.parquet import ForeignTableError, parquet_tables
+from trackway_analyzer.read.parquet import ForeignTableError, any_table, parquet_tables
 from trackway_analyzer.read.quarantine import Quarantine, Reason, quarantine_table
 from trackway_analyzer.read.source import STDIN, TraceFile
 from trackway_analyzer.read.span_rows import Gathering, SpanBatch
+from trackway_analyzer.read.spool_frames import arrow_table, spooled
 from trackway_analyzer.read.transcripts.eval_archive import eval_documents
 
 _OTLP: Final = (None, Format.OTLP_JSON, Format.OTLP_PROTOBUF)
@@ -99,6 +101,9 @@ class _Work:
             with _seekable(file, stream, quarantine) as archive:
                 for document in eval_documents(archive, quarantine):
                     yield from self._document((0, document), quarantine)
+        elif container is Container.SPOOL or file.name.endswith(SPOOL_ENDINGS):
+            for offset, frame in spooled(stream, quarantine):
+                yield from self._frame(offset, frame, quarantine)
         elif container is Container.MESSAGE:
             body = _whole(stream, quarantine)
             if body is not None:
@@ -174,6 +179,17 @@ class _Work:
                 quarantine.add(Reason.NOT_A_TRACE, "neither JSON nor OTLP protobuf", offset)
         else:
             yield from self._gathering.add(self._logs.joined(spans), quarantine)
+
+    def _frame(self, offset: int, frame: bytes, quarantine: Quarantine) -> Iterator[SpanBatch]:
+        try:
+            table = arrow_table(frame)
+            if table is None:
+                yield from self._message(offset, frame, quarantine)
+            elif len(table):
+                spans = any_table(table, self._reader, self._forced, quarantine)
+                yield SpanBatch(spans, quarantine_table())
+        except (ForeignTableError, pa.ArrowException) as error:
+            quarantine.add(Reason.BROKEN_SPAN, f"a frame that holds no spans: {error}", offset)
 
     def _parquet(
         self, file: TraceFile, stream: ByteStream, quarantine: Quarantine
