@@ -15,11 +15,12 @@ import sys
 from pathlib import Path
 
 from benchmarks.report import table
-from trackway_analyzer.load import Trajectories, load
+from trackway_analyzer.load import load
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.identifiers import identifiers
 from trackway_analyzer.rules.terms import Source
 from trackway_analyzer.rules.ungrounded import find_ungrounded
+from trackway_analyzer.trajectories import Trajectories
 
 HEAD = ("runs", "number", "with a listed value", "share", "identifiers", "listed", "share")
 

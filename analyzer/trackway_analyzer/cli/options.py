@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 
 from trackway_analyzer.cli import run_name
 from trackway_analyzer.engine import By
-from trackway_analyzer.load import Trajectories, load
+from trackway_analyzer.load import load
 from trackway_analyzer.model import Trajectory
-from trackway_analyzer.read import Reason
+from trackway_analyzer.read.quarantine import Reason
+from trackway_analyzer.trajectories import Trajectories
 
 
 class Command(click.Command):

@@ -1,0 +1,88 @@
+"""What a command does not import: heavy libraries, and the rooms of other commands."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import trackway_analyzer
+
+TRACE = Path(__file__).parents[2] / "data/frameworks/langgraph-otel-genai/fail.json"
+SLOW = ["duckdb", "scipy", "pyarrow.dataset", "matplotlib", "IPython"]
+ROOMS = [
+    f"trackway_analyzer.{room}"
+    for room in ("atif", "diff", "measure", "rules.policy", "check_files", "report.html", "stats")
+]
+POLICY = """\
+version: 1
+rules:
+  - before: [lookup_order, refund_create]
+"""
+
+
+def imported(program: str, *arguments: str) -> set[str]:
+    """Return the names of all modules that a process holds once it ran the program."""
+    end = "\nimport sys; print('\\nmodules', *sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program + end, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return set(done.stdout.rpartition("\nmodules ")[2].split())
+
+
+def of_command(*arguments: str) -> set[str]:
+    program = (
+        "import sys; from trackway_analyzer.cli.program import run; assert run(sys.argv[1:]) == 0"
+    )
+    return imported(program, *arguments)
+
+
+def test_help_imports_no_library_beside_click() -> None:
+    modules = of_command("--help")
+    heavy = [*SLOW, *ROOMS, "numpy", "pandas", "pyarrow", "opentelemetry", "rich", "orjson"]
+    assert not modules & {*heavy, "trackway_analyzer.trajectories"}
+    assert "click" in modules
+
+
+def test_an_import_of_the_library_costs_nothing_before_something_is_asked_of_it() -> None:
+    modules = imported("import trackway_analyzer")
+    assert not modules & {*SLOW, *ROOMS, "numpy", "pandas", "pyarrow", "opentelemetry"}
+
+
+@pytest.mark.parametrize("command", ["steps", "gaps"])
+def test_reading_otlp_json_imports_no_rule(command: str) -> None:
+    modules = of_command(command, str(TRACE))
+    assert not modules & {*SLOW, *ROOMS, "yaml", "lark", "jsonschema", "jsonpath"}
+    assert "trackway_analyzer.trajectories" in modules
+
+
+def test_a_check_imports_no_other_commands_room(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(POLICY)
+    modules = of_command("check", str(TRACE), "--policy", str(policy))
+    assert not modules & {*SLOW, *(set(ROOMS) - {"trackway_analyzer.rules.policy"})}
+    assert "trackway_analyzer.rules.policy" in modules
+
+
+def test_every_public_name_is_there_whatever_was_imported_before() -> None:
+    """`load` is a module and a function, `rules` a module and a public name."""
+    program = """
+import trackway_analyzer.cli.check, trackway_analyzer.load
+from trackway_analyzer import load, rules
+assert callable(load) and trackway_analyzer.load is load
+assert all(getattr(trackway_analyzer, name) is not None for name in trackway_analyzer.__all__)
+assert all(isinstance(getattr(rules, name), type) or callable(getattr(rules, name))
+           for name in rules.__all__)
+"""
+    assert "trackway_analyzer.diff" in imported(program)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'lode'"):
+        _ = trackway_analyzer.lode
