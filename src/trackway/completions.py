@@ -45,6 +45,12 @@ def completion(result: Any) -> Completion:
     """Read a model's answer."""
     if is_a(result, str):
         return Completion([{"role": "assistant", "parts": [text_part(result)]}])
+    read = completion_by_shape(result)
+    return read or Completion([{"role": "assistant", "parts": [_whole(result)]}])
+
+
+def completion_by_shape(result: Any) -> Completion | None:
+    """Read an answer in the shape of a provider's; None where it has none of them."""
     if is_list(get(result, "choices")):
         return _chat(result)
     if is_list(get(result, "output")):
@@ -54,7 +60,7 @@ def completion(result: Any) -> Completion:
         return _anthropic(result)
     if role and get(result, "content", get(result, "tool_calls")) is not None:
         return Completion([message(result)])
-    return Completion([{"role": "assistant", "parts": [_whole(result)]}])
+    return None
 
 
 def broken_off(answer: Completion) -> Completion:

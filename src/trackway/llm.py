@@ -3,7 +3,9 @@
 1. The request is read from the call's own arguments: `messages`, `input` or `prompt`; `system` or
    `instructions`; `tools`; `model`; sampling parameters. Arguments of other names are not messages.
    A function whose arguments hold no conversation records them whole, as one part.
-2. The answer is read by shape (`completions`), a stream is put together first (`deltas`).
+2. The answer is read by shape (`completions`), a stream is put together first (`deltas`). A
+   generator that returns an answer in the shape of a provider's has that: it holds the requests and
+   the tokens that the texts it yields do not.
 3. The system prompt and the tool definitions are also hashed: tool descriptions are code.
 """
 
@@ -17,7 +19,13 @@ from opentelemetry.trace import SpanKind
 
 from trackway.binding import Binder
 from trackway.capture import Captured
-from trackway.completions import Completion, broken_off, completion, provider_of
+from trackway.completions import (
+    Completion,
+    broken_off,
+    completion,
+    completion_by_shape,
+    provider_of,
+)
 from trackway.deltas import CompletionCollector
 from trackway.fields import either, get, is_a, is_list, items_of, length_of, number, word
 from trackway.messages import each, messages, parts, tool_definition
@@ -78,7 +86,10 @@ class LlmPlan(StepPlan):
 
     def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
         """Return the answer's messages, model, finish reasons and usage."""
-        return self._attributes(live, result, completion(result))
+        returned = None if live.returned is None else completion_by_shape(live.returned)
+        if returned is not None:
+            result, live.returned = live.returned, None
+        return self._attributes(live, result, returned or completion(result))
 
     def partial_attributes(self, live: Live, result: Any, is_failed: bool) -> dict[str, Any]:
         """The same; of a stream that failed, a reason that did not come is `error`."""

@@ -151,6 +151,11 @@ def changed(live: Live) -> dict[str, Any]:
     return {key: start[key] for key in (Trackway.TRUNCATED, Trackway.REDACTED) if key in start}
 
 
+def _judged(live: Live, result: Any) -> Any:
+    """Return what a declaration over the result is about: what a generator returned, if it did."""
+    return result if live.returned is None else live.returned
+
+
 class ToolPlan(StepPlan):
     """A tool call: arguments by name, result, entities, success."""
 
@@ -300,7 +305,7 @@ class ToolPlan(StepPlan):
         attributes = self.partial_attributes(live, result, is_failed=False)
         if self.success is not None:
             try:
-                ok = bool(answer(self.success, result))
+                ok = bool(answer(self.success, _judged(live, result)))
             except Exception as error:  # noqa: BLE001 - a user's predicate
                 live.lost("success", error)
             else:
@@ -313,7 +318,8 @@ class ToolPlan(StepPlan):
         """The same without a verdict: the predicate is declared over whole results."""
         attributes = super().result_attributes(live, result)
         if self.returns:
-            found = self._refs(result, "returns", self.returns, live.recorder)
+            judged = _judged(live, result)
+            found = self._refs(judged, "returns", self.returns, live.recorder)
             if found:
                 attributes[Trackway.ENTITY_REFS] = list(dict.fromkeys([*live.refs, *found]))
         return attributes

@@ -139,7 +139,12 @@ class _Call:
         self._collector.add(item)
 
     def exhausted(self, returned: Any = None) -> None:
-        self.finish(self._collector.result() if returned is None else returned)
+        if returned is not None and not self._collector.count:
+            self.finish(returned)
+            return
+        self.finish(self._collector.result())
+        if returned is not None:
+            self._record["returned"] = self._recorder._plain(returned)
 
     def abandon(self) -> None:
         if "error" not in self._record:

@@ -81,6 +81,7 @@ class GapName(StrEnum):
     INSTRUMENTATION_LOST = "instrumentation_lost"
     MISSING_TOKENS = "missing_tokens"
     MISSING_COST = "missing_cost"
+    CAPTURE_ERROR = "capture_error"
 
 
 class GenAI:
@@ -165,6 +166,7 @@ class Trackway:
     STREAM_ABANDONED: Final = "trackway.stream.abandoned"
     STREAM_CHUNKS: Final = "trackway.stream.chunks"
     STREAM_FIRST_CHUNK: Final = "trackway.stream.time_to_first_chunk"
+    STREAM_RETURNED: Final = "trackway.stream.returned"
     COST_USD: Final = "trackway.cost_usd"
 
     EVENT_DECISION: Final = "trackway.decision"

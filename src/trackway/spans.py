@@ -3,7 +3,8 @@
 1. A `Plan` knows, before any call, what a decorated function's span looks like; `open` starts the
    span with the arguments already on it, so that a crash keeps them.
 2. A `Live` span ends exactly once: finished with a result, failed with an error, or abandoned (a
-   stream that nobody read to its end: not an error). A stream keeps what it gave either way.
+   stream that nobody read to its end: not an error). A stream keeps what it gave either way; what
+   a generator returns after its pieces stands beside them, under a key of its own.
 3. The context is made here and attached by the lifecycle around user code only.
 4. A failing recorder loses an attribute, never a span and never the user's call.
 5. Inside a run that is not recorded nothing starts: the function is called as it is.
@@ -22,7 +23,7 @@ from trackway.capture import record_capture_error
 from trackway.capture.storage import type_name
 from trackway.driving import Opened
 from trackway.failures import told
-from trackway.recording import Recorder, active, note_missed
+from trackway.recording import Recorder, active, note_missed, put
 from trackway.run import FIRST, PLACE, Attempt, Run, foreign_place, is_over
 from trackway.schema import GenAI, Trackway
 from trackway.streams import Collector
@@ -45,6 +46,8 @@ class Live:
     attempt: Attempt = FIRST
     refs: Sequence[str] = ()
     collector: Collector | None = None
+    returned: Any = None
+    """What a generator returned beside the pieces that it gave."""
     started = first_chunk = 0.0
     handed_over = False
     spent = 0
@@ -165,7 +168,12 @@ class Live:
 
     def exhausted(self, returned: Any = None) -> None:
         """End the span of a stream that was read to its end."""
-        self.finish(self._collected() if returned is None else returned)
+        collector = self.collector
+        if returned is not None and (collector is None or not collector.count):
+            self.finish(returned)
+            return
+        self.returned = returned
+        self.finish(self._collected())
 
     def lost(self, where: str, error: BaseException) -> None:
         """Count what could not be recorded, and say so on the span."""
@@ -181,6 +189,9 @@ class Live:
             attributes[self.plan.first_chunk_key] = self.first_chunk
         if collector.cut:
             attributes[Trackway.TRUNCATED] = [*attributes.get(Trackway.TRUNCATED, ()), "stream"]
+        if self.returned is not None:
+            captured = self.recorder.capture.value(self.returned)
+            put(attributes, Trackway.STREAM_RETURNED, "returned", captured)
 
     def _collected(self) -> Any:
         return None if self.collector is None else self.collector.result()

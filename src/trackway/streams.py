@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from trackway.fields import text_of
+
 MAX_ITEMS: Final = 10_000
 MAX_CHARACTERS: Final = 1 << 20
 
@@ -26,9 +28,9 @@ class Collector:
         """Take one piece."""
         self.count += 1
         if len(self._items) < MAX_ITEMS and self._characters < MAX_CHARACTERS:
-            self._items.append(item)
-            if type(item) is str:
-                self._characters += len(item)
+            text = text_of(item)
+            self._items.append(item if text is None else text)
+            self._characters += 0 if text is None else len(text)
 
     @property
     def cut(self) -> bool:

@@ -375,7 +375,9 @@ def test_a_generator_keeps_send_and_its_return_value(recorded: Any) -> None:
     with pytest.raises(StopIteration) as stop:
         stream.send("two")
     assert stop.value.value == "heard ['one', 'two']"
-    assert recorded.result("generator") == "heard ['one', 'two']"
+    assert recorded.result("generator") == "item0item1"
+    returned = recorded.value(recorded.tool("generator"), Trackway.STREAM_RETURNED)
+    assert returned == "heard ['one', 'two']"
 
 
 def test_a_generator_keeps_throw(recorded: Any) -> None:
