@@ -36,6 +36,8 @@ FAILED: Final = frozenset(
 CANCELLED: Final = frozenset(["cancelled", "canceled"])
 PENDING: Final = frozenset(["pending", "processing", "queued"])
 
+_CUT: Final = "[truncated "
+"""Stands in what the recorder cut off."""
 _ERROR_TEXT: Final = re.compile(
     r"\s*(?:traceback \(most recent call last\)|an error occurred\b|"
     r"(?:[\w.]*(?:error|exception))\s*(?::|\(|$)|error\s+\w+ing\b|failed to\b|"
@@ -87,7 +89,8 @@ def _says(result: Mapping[str, JsonValue], *, lookup: bool) -> bool | None:
     word = _status(result)
     if lookup or word is None:
         return True
-    return None if word in PENDING or REDACTION_MARKER.search(word) else True
+    hidden = REDACTION_MARKER.search(word) or _CUT in word
+    return None if word in PENDING or hidden else True
 
 
 def _status(result: Mapping[str, JsonValue]) -> str | None:

@@ -201,6 +201,8 @@ class Arguments(ToolRule):
         for path in self.absent:
             for value in reader(path)(source.value):
                 yield Mismatch(f"{path} {shown(value)}, expected none", None, value)
+        if self.exact or self.absent:
+            yield source.lost
         if self._validator is not None:
             yield self._valid(self._validator, source)
         if self._where is not None:
@@ -293,7 +295,7 @@ class _Wanted:
         """Judge each value at a path; none is a mismatch of its own."""
         values = reader(path)(source.value)
         if not values:
-            yield source.cut or Mismatch(f"{path} absent, expected {self.text}", self.value)
+            yield source.lost or Mismatch(f"{path} absent, expected {self.text}", self.value)
         for value in values:
             hidden = source.hides(value)
             if hidden is not None:

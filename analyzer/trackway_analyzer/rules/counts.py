@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +33,7 @@ from trackway_analyzer.rules.rule import (
 )
 from trackway_analyzer.rules.sentences import cannot_judge, step
 from trackway_analyzer.rules.shapes import shapes_of
-from trackway_analyzer.rules.terms import Hidden
+from trackway_analyzer.rules.terms import Hidden, Source
 from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.values import frozen, reader, shown
 from trackway_analyzer.rules.verdicts import HOLDS, NOWHERE, Verdicts
@@ -226,22 +226,28 @@ class NoLoops(RunRule):
             index, what, length, times = loop
             position = evidence.position(rows[index])
             return violated(run, position, what=what, length=length, times=times)
-        blind = next((row for row, text in zip(rows, asked, strict=True) if text[1] is None), None)
-        if blind is not None and len(rows) >= min(n for n in self._limits if n):
-            source = evidence.arguments(blind)
-            hidden = source if isinstance(source, Hidden) else source.redacted
-            if hidden is not None and self._repeats_a_tool(rows, evidence):
-                return insufficient(run, hidden.gap, at=evidence.position(blind))
+        hidden = next(self._hidden(evidence, rows), None)
+        enough = len(rows) >= min((n for n in self._limits if n), default=0)
+        if hidden is not None and enough and self._may_repeat(rows, evidence):
+            return insufficient(run, hidden.gap, at=hidden.position)
         return may_hide_a_call(evidence, run)
+
+    def _hidden(self, evidence: Evidence, rows: list[int]) -> Iterator[Hidden]:
+        """What hides the values that are compared."""
+        for row in rows:
+            if (self.identical or self.cycles) and evidence.asked(row)[1] is None:
+                yield from _why(evidence.arguments(row), evidence.position(row))
+            if self.stagnation and evidence.got(row)[1] is None:
+                yield from _why(evidence.result(row), evidence.position(row))
 
     @property
     def _limits(self) -> list[int]:
         return [self.identical, self.cycles, self.stagnation]
 
-    def _repeats_a_tool(self, rows: list[int], evidence: Evidence) -> bool:
-        """Whether the tools alone would make a loop, so that hidden arguments decide."""
-        tools: list[tuple[str | None, str | None]] = [(evidence.tool[row], "") for row in rows]
-        return self._first_loop(tools, [(None, None)] * len(rows)) is not None
+    def _may_repeat(self, rows: list[int], evidence: Evidence) -> bool:
+        """Whether there would be a loop if hidden values were all the same."""
+        asked, got = map(evidence.asked, rows), map(evidence.got, rows)
+        return self._first_loop(_if_alike(list(asked)), _if_alike(list(got))) is not None
 
     def _first_loop(
         self, asked: list[tuple[str | None, str | None]], got: list[tuple[str | None, str | None]]
@@ -274,6 +280,22 @@ class NoLoops(RunRule):
             names = ", ".join(str(evidence.tool[r]) for r in rows)  # unnamed calls are no cycle
             text = f"{name} completes the cycle {names} for the {_ordinal(times)} time"
         return Said(sentence=text, got=times)
+
+
+def _if_alike(
+    items: list[tuple[str | None, str | None]],
+) -> list[tuple[str | None, str | None]]:
+    """The same with values that are all alike, where one of them is hidden."""
+    if all(text is not None for _, text in items):
+        return items
+    return [(tool, "") for tool, _ in items]
+
+
+def _why(source: Source | Hidden, position: int) -> Iterator[Hidden]:
+    """What hides a value of the step at this position, whole or in part."""
+    hidden = source if isinstance(source, Hidden) else source.cut or source.redacted
+    if hidden is not None:
+        yield replace(hidden, position=position)
 
 
 def _runs(

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from trackway.schema import REDACTION_MARKER
+from trackway.schema import REDACTION_MARKER, GapName
 from trackway_analyzer.json_text import parsed
-from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.evidence import OPERATION_ARGUMENTS, Evidence
 from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
@@ -26,10 +26,10 @@ from trackway_analyzer.rules.rule import (
     may_hide_a_call,
     violated,
 )
-from trackway_analyzer.rules.sentences import because, number, step
+from trackway_analyzer.rules.sentences import because, hidden_value, number, step
 from trackway_analyzer.rules.terms import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import MUTATE
-from trackway_analyzer.rules.values import shown
+from trackway_analyzer.rules.values import shown, shows_a_cut
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,12 @@ class _State:
         if text is None:
             return Hidden(NOT_RECORDED_GAP)
         redacted = REDACTION_MARKER.search(text) is not None
-        return Source(parsed(text), redacted=Hidden(REDACTED_GAP) if redacted else None)
+        value = parsed(text)
+        return Source(
+            value,
+            cut=Hidden(GapName.TRUNCATED_VALUE) if shows_a_cut(text, value) else None,
+            redacted=Hidden(REDACTED_GAP) if redacted else None,
+        )
 
     def earlier(self, name: str) -> Source | Hidden | NoSource | None:
         """Nothing: the state is read for itself."""
@@ -137,8 +142,10 @@ class Effects(RunRule):
         for row in self._mutations(evidence, run):
             for operation, applied in self._operations(evidence, row):
                 if operation is None:
-                    if self.ids:
+                    unseen = _hidden_id(evidence, row)
+                    if self.ids and unseen is None:
                         return violated(run, evidence.position(row), what="no_id")
+                    hidden = hidden or (unseen if self.ids else None)
                     continue
                 if applied is not False:
                     (sure if applied else maybe).setdefault(operation, []).append(row)
@@ -175,7 +182,10 @@ class Effects(RunRule):
         """Make the sentence of one result."""
         detail = result.detail
         if "gap" in detail:
-            if detail.get("at") is not None:
+            if detail["gap"] in (GapName.TRUNCATED_VALUE, REDACTED_GAP):
+                what = f"the operation id of step {detail['at'] + 1}"
+                why = hidden_value(Hidden(detail["gap"]), what)
+            elif detail.get("at") is not None:
                 why = f"whether step {detail['at'] + 1} took effect was not recorded"
             else:
                 why = f"{detail['gap']} may hide an effect"
@@ -190,3 +200,12 @@ class Effects(RunRule):
             expected=1,
             got=2,
         )
+
+
+def _hidden_id(evidence: Evidence, row: int) -> Hidden | None:
+    """What hides the operation id in the arguments of a call."""
+    source = evidence.arguments(row)
+    if isinstance(source, Hidden) or not isinstance(source.value, dict):
+        return None
+    values = [source.value[name] for name in OPERATION_ARGUMENTS if name in source.value]
+    return source.hides(*values) or source.lost

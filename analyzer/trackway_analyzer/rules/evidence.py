@@ -7,7 +7,8 @@ A gap makes a rule insufficient only if closing it could change the answer:
    `tools_not_observable` and `instrumentation_lost`, where the hidden step could stand at the place
    in question, and of the tool in question (`gaps`).
 3. A value is hidden by `content_off`, `unparsable_arguments` and `truncated_value` at the step that
-   it is read from. What a truncated value still shows stands; what it does not show is hidden.
+   it is read from, or by the recorder's own mark inside it (`…[truncated 9 chars]`), wherever it
+   comes from. What a truncated value still shows stands; what it does not show is hidden.
    A value with the marker of a redaction in it is hidden.
 4. The order of two steps is hidden by `clock_skew` where neither step index nor model turn orders
    them.
@@ -37,6 +38,7 @@ from trackway_analyzer.rules.columns import Codes, Flags, is_null, listed
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP, WithGaps
 from trackway_analyzer.rules.terms import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY, Tools, ToolSpec
+from trackway_analyzer.rules.values import CUT_MARK, shows_a_cut
 from trackway_analyzer.stretches import Small
 
 CONTENT: Final = frozenset({GapName.CONTENT_OFF, GapName.UNPARSABLE_ARGUMENTS})
@@ -352,14 +354,12 @@ class Evidence(WithGaps):
         return self._value(row, "result", self._results[row])
 
     def asked(self, row: int) -> tuple[str | None, str | None]:
-        """Tool and recorded arguments of a call: equal for equal questions; redacted: None."""
-        text = self._arguments[row]
-        seen = text is not None and REDACTION_MARKER.search(text) is None
-        return self.tool[row], text if seen else None
+        """Tool and recorded arguments of a call: equal for equal questions; hidden: None."""
+        return self.tool[row], _whole(self._arguments[row])
 
     def got(self, row: int) -> tuple[str | None, str | None]:
-        """Tool and recorded result of a call."""
-        return self.tool[row], self._results[row]
+        """Tool and recorded result of a call: equal for equal answers; hidden: None."""
+        return self.tool[row], _whole(self._results[row])
 
     def arguments_text(self, row: int) -> str | None:
         """Arguments of a call as recorded; None: they were not."""
@@ -377,7 +377,10 @@ class Evidence(WithGaps):
             return Hidden(GapName.UNPARSABLE_ARGUMENTS, self.position(row))
         redacted = REDACTION_MARKER.search(text) is not None
         hidden = Hidden(REDACTED_GAP, self.position(row)) if redacted else None
-        return Source(value, None, self._cut(row, name), hidden)
+        cut = self._cut(row, name)
+        if cut is None and shows_a_cut(text, value):
+            cut = Hidden(GapName.TRUNCATED_VALUE, self.position(row))
+        return Source(value, None, cut, hidden)
 
     def _why_hidden(self, row: int) -> Hidden:
         position = self.position(row)
@@ -448,6 +451,13 @@ class Evidence(WithGaps):
     def texts(self, column: str) -> list[str | None]:
         """A text column of all runs."""
         return self.memo(("texts", column), partial(listed, self.batch.runs, column))
+
+
+def _whole(text: str | None) -> str | None:
+    """A text in which nothing was taken out or cut away."""
+    if text is None or REDACTION_MARKER.search(text) or CUT_MARK in text:
+        return None
+    return text
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,12 @@ ABSENCE: Final = frozenset(
         NO_TRACE,
     }
 )
-HARMLESS: Final = frozenset({GapName.CONTENT_OFF, GapName.MISSING_TOKENS, GapName.MISSING_COST})
+HARMLESS: Final = frozenset(
+    {
+        *(GapName.CONTENT_OFF, GapName.MISSING_TOKENS, GapName.MISSING_COST),
+        GapName.CAPTURE_ERROR,  # what it leaves open, the step leaves open
+    }
+)
 """Gaps that hide no step, cut no value and leave no order open."""
 NOT_RECORDED_GAP: Final = "not_recorded"
 """Name for a value that is not there although no gap says why."""

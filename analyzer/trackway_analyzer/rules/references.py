@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,7 @@ from trackway_analyzer.model import NOT_RECORDED
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expected import ExpectedCall, Group
 from trackway_analyzer.rules.terms import Source
+from trackway_analyzer.rules.values import CUT_MARK
 
 CallText: TypeAlias = tuple[str, str]
 """Tool and arguments of a call, as canonical JSON: equal texts are equal calls."""
@@ -100,7 +102,8 @@ class CallTexts:
         clear &= steps.column("arguments").combine_chunks().is_valid().to_numpy(False)
         clear &= ~steps.column("truncated").combine_chunks().is_valid().to_numpy(False)
         marked = pc.match_substring_regex(
-            steps.column("arguments").combine_chunks(), REDACTION_MARKER.pattern
+            steps.column("arguments").combine_chunks(),
+            f"{REDACTION_MARKER.pattern}|{re.escape(CUT_MARK)}",
         )
         clear &= ~marked.fill_null(False).to_numpy(False)
         alone = np.ones(len(run), dtype=bool)

@@ -23,13 +23,14 @@ from trackway.capture.redact import DEFAULT_REDACTOR
 from trackway.schema import REDACTION_MARKER, Operation
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.columns import is_null
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.gaps import REDACTED_GAP
 from trackway_analyzer.rules.rule import Rule, Said, insufficient, may_hide_a_call, violated
 from trackway_analyzer.rules.sentences import cannot_judge, step
 from trackway_analyzer.rules.terms import Hidden, Source
-from trackway_analyzer.rules.values import Key, members, simple_keys
+from trackway_analyzer.rules.values import CUT_MARK, Key, members, simple_keys
 
 _WORDS: Final = {"key_name": "a value that its name calls secret"}
 _NO_SECRET: Final = frozenset({"email", "phone"})
@@ -70,9 +71,10 @@ class NoSecrets(Rule):
         for row in self._unseen(evidence):
             run = evidence.run[row]
             arguments = evidence.arguments(row)
-            if run not in found and isinstance(arguments, Hidden):
+            hidden = arguments if isinstance(arguments, Hidden) else arguments.cut
+            if run not in found and hidden is not None:
                 position = evidence.position(row)
-                found[run] = insufficient(run, arguments.gap, position, at=position)
+                found[run] = insufficient(run, hidden.gap, position, at=position)
         for run in evidence.gaps.keys() - found.keys():
             result = may_hide_a_call(evidence, run)
             if result is not None:
@@ -88,9 +90,12 @@ class NoSecrets(Rule):
         return rows
 
     def _unseen(self, evidence: Evidence) -> list[int]:
-        texts = evidence.batch.steps.column("arguments")
-        null = pc.is_null(texts).to_numpy().astype(bool)
-        rows: list[int] = np.flatnonzero(null & evidence.is_operation(Operation.TOOL)).tolist()
+        """Rows whose arguments were not recorded, or may have been cut."""
+        steps = evidence.batch.steps
+        texts = steps.column("arguments")
+        marked = pc.fill_null(pc.match_substring(texts, CUT_MARK), True).to_numpy().astype(bool)
+        unseen = marked | ~is_null(steps, "truncated")
+        rows: list[int] = np.flatnonzero(unseen & evidence.is_operation(Operation.TOOL)).tolist()
         return rows
 
     def say(self, evidence: Evidence, result: Result) -> Said:

@@ -43,7 +43,7 @@ from trackway_analyzer.rules.sentences import cannot_judge, step
 from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.told import Text
 from trackway_analyzer.rules.tools import LOOKUP
-from trackway_analyzer.rules.values import reader
+from trackway_analyzer.rules.values import CUT_MARK, is_cut, reader
 from trackway_analyzer.rules.verdicts import Broken
 from trackway_analyzer.rules.worlds import ShapeRule
 
@@ -191,12 +191,15 @@ class AdmitsFailure(RunRule):
         unknown: Result | None = None
         for tool, rows in self._tools(evidence, run).items():
             oks = [evidence.ok[row] for row in rows]
-            if True in oks or (text is not None and action_claim(text, tool) is None):
+            claimed = text is not None and action_claim(text, tool) is not None
+            if True in oks or (text is not None and not claimed and not is_cut(text)):
                 continue
             position = evidence.position(rows[-1])
             gap = evidence.hides_step(run, tools=(tool,))
             if text is None:
                 unknown = unknown or insufficient(run, evidence.why_not_recorded(run).gap)
+            elif not claimed:
+                unknown = unknown or insufficient(run, GapName.TRUNCATED_VALUE)
             elif None in oks:
                 unknown = unknown or insufficient(run, NOT_RECORDED_GAP, position, at=position)
             elif gap is not None:
@@ -257,7 +260,10 @@ class ResultUsed(ToolRule):
         if isinstance(source, Hidden):
             return insufficient(run, source.gap, position, at=position)
         values = self._values(source.value)
-        used = self._used(evidence, run, row, values) if values else True
+        hidden = source.hides(*values) if self.result is not None else source.cut
+        used = self._used(evidence, run, row, values) if values else hidden is None or False
+        if used is False and hidden is not None:
+            used = hidden
         if used is True:
             return None
         if used is False:
@@ -283,12 +289,16 @@ class ResultUsed(ToolRule):
                 return True
             elif REDACTION_MARKER.search(text):
                 hidden = hidden or Hidden(REDACTED_GAP, evidence.position(later))
+            elif CUT_MARK in text:
+                hidden = hidden or Hidden(GapName.TRUNCATED_VALUE, evidence.position(later))
         if self.by is None:
             final = evidence.text(run, "final_text")
             if final is None:
                 hidden = hidden or evidence.why_not_recorded(run)
             elif any(Text(final, "assistant").holds(value) for value in values):
                 return True
+            elif is_cut(final):
+                hidden = hidden or Hidden(GapName.TRUNCATED_VALUE)
         return hidden or evidence.hides_step(run, after=evidence.position(row)) or False
 
     def say(self, evidence: Evidence, result: Result) -> Said:

@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from trackway.schema import GapName
 from trackway_analyzer.rules.actions import action_claim
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.rule import RunRule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import cannot_judge
+from trackway_analyzer.rules.values import is_cut
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,10 @@ class Terminal(RunRule):
         text = evidence.text(run, "final_text")
         if text is None:
             return insufficient(run, evidence.why_not_recorded(run).gap)
-        if (action_claim(text, action) is not None) is self.claimed:
+        claim = action_claim(text, action)
+        if claim is None and is_cut(text):
+            return insufficient(run, GapName.TRUNCATED_VALUE)
+        if (claim is not None) is self.claimed:
             return None
         return violated(run, position, what="claimed", action=action)
 

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.rules.values import ABSENT, Absent, is_cut, is_redacted, is_singular, reader
+from trackway_analyzer.rules.values import (
+    ABSENT,
+    Absent,
+    is_cut,
+    is_redacted,
+    is_singular,
+    loses_members,
+    reader,
+)
 
 ABSENT_GAP: Final = "absent"
 """Name for a value that a comparison needs and that the record, which is there, does not hold."""
@@ -52,13 +60,22 @@ class Source:
             return self.redacted
         return None
 
+    @property
+    def lost(self) -> Hidden | None:
+        """Why a member that is not there may have been; None: no members were cut away.
+
+        Marks say what was cut: where there are some and all stand at the ends of texts, every
+        member is there.
+        """
+        return None if is_cut(self.value) and not loses_members(self.value) else self.cut
+
     def at(self, path: str) -> Reading:
         """Read a path: one value, or the list of them where the path may yield several."""
         values = reader(path)(self.value)
         if not is_singular(path):
             return self.hides(*values) or [value for value in values if value]
         if not values:
-            return self.cut or ABSENT
+            return self.lost or ABSENT
         return self.hides(values[0]) or values[0]
 
 

@@ -28,7 +28,11 @@ SHOWN: Final = 80
 _ENVIRONMENT: Final = jsonpath.JSONPathEnvironment(strict=True)
 _NAME: Final = re.compile(r"[^\W\d][\w-]*\Z")
 _SIMPLE: Final = re.compile(r"\$(?:\.[^\W\d]\w*|\[\d+\])*\Z")
-_CUT: Final = re.compile(r"…?\[truncated \d+ (?:chars|items|keys)\]\Z|\A…\Z")
+CUT_MARK: Final = "[truncated"
+"""Stands in the text of every value that is cut, unless nothing at all is left of it."""
+_CUT: Final = re.compile(
+    r"…?\[truncated(?: \d+ (?:chars|items|keys)|: too deep| integer of \d+ bits)\]\Z|\A…\Z"
+)
 _SEGMENT: Final = re.compile(r"\.([^\W\d]\w*)|\[(\d+)\]")
 
 Key = str | int
@@ -169,20 +173,30 @@ def shown_apart(left: JsonValue | Absent, right: JsonValue | Absent) -> tuple[st
 
 def is_cut(value: JsonValue) -> bool:
     """Whether the recorder cut something away inside a value: it leaves a marker there."""
-    if isinstance(value, str):
-        return _CUT.search(value) is not None
-    if isinstance(value, dict):
-        return any(is_cut(item) for item in value.values())
-    return isinstance(value, list) and any(is_cut(item) for item in value)
+    return _some_text(value, _CUT.search)
+
+
+def loses_members(value: JsonValue) -> bool:
+    """Whether members of an object or list were cut away inside a value, or a value as a whole."""
+    return _some_text(value, _CUT.match)
+
+
+def shows_a_cut(text: str, value: JsonValue) -> bool:
+    """Whether a value, read from this text, says itself that the recorder cut something away."""
+    return CUT_MARK in text and is_cut(value)
 
 
 def is_redacted(value: JsonValue) -> bool:
     """Whether the recorder took something out of a value: it leaves a marker there."""
+    return _some_text(value, REDACTION_MARKER.search)
+
+
+def _some_text(value: JsonValue, test: Callable[[str], object | None]) -> bool:
     if isinstance(value, str):
-        return REDACTION_MARKER.search(value) is not None
+        return test(value) is not None
     if isinstance(value, dict):
-        return any(is_redacted(item) for item in value.values())
-    return isinstance(value, list) and any(is_redacted(item) for item in value)
+        return any(_some_text(item, test) for item in value.values())
+    return isinstance(value, list) and any(_some_text(item, test) for item in value)
 
 
 def likeness(left: JsonValue, right: JsonValue) -> float:

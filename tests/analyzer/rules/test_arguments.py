@@ -224,8 +224,7 @@ def test_where_there_must_be_a_call_the_tool_is_required(calls: Any) -> None:
 def test_a_value_that_was_cut_is_hidden_at_its_step_alone(
     said: Callable[..., Any], call: Any, gapped: Callable[..., Trajectory]
 ) -> None:
-    cut = "one…[truncated 9 chars]"
-    run = [call("b"), call("a", {"x": cut})]
+    run = [call("b"), call("a", {"y": "one"})]
 
     assert said(Arguments("a", {"x": "one"}), gapped(run, Gap("truncated_value", position=1))) == [
         (
@@ -234,5 +233,5 @@ def test_a_value_that_was_cut_is_hidden_at_its_step_alone(
         )
     ]
     assert said(Arguments("a", {"x": "one"}), gapped(run, Gap("truncated_value", position=0))) == [
-        ("violated", f'step 2 a: x "{cut}", expected "one"')
+        ("violated", 'step 2 a: x absent, expected "one"')
     ]
