@@ -2,8 +2,9 @@
 
 1. Without `hyperscan`, RE2 answers: Arrow has it. It says exactly which rows match.
 2. With it, Vectorscan runs the same expression over the bytes of a whole column at once, three
-   times as quick or more. It names every row that matches, and now and then one more: where the end of a
-   text and the beginning of the next one look like a match. Whoever asks looks closer anyway.
+   times as quick or more. It names every row that matches, and now and then one more: where the
+   end of a text and the beginning of the next one look like a match. Whoever asks looks closer
+   anyway.
 3. RE2 answers too where Vectorscan cannot compile the expression, where it fails, and where a batch
    has so many matches that telling them one by one would take longer.
 4. An expression must mean the same to both: no look-around, no anchors, no `\\s`.
