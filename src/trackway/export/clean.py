@@ -22,24 +22,13 @@ from opentelemetry.sdk.trace import ReadableSpan
 from trackway.capture import DEFAULT_REDACTOR, Limits, Redactor
 from trackway.export.clean_values import SMALLEST_VALUE, ValueCleaner, byte_size, no_key
 from trackway.export.ended import changed
+from trackway.export.own_keys import is_own_key
 from trackway.export.size import size_of
-from trackway.schema import SCOPE_NAME, GenAI, Trackway
+from trackway.schema import SCOPE_NAME
 
-_OWN_KEYS: Final = frozenset(
-    value
-    for owner in (GenAI, Trackway)
-    for name, value in vars(owner).items()
-    if name.isupper() and isinstance(value, str)
-)
-_OWN_PREFIXES: Final = (f"{Trackway.CONTENT_SHA256}.", f"{Trackway.FINGERPRINT}.")
 _MARK_BYTES: Final = 256
 """What the digest and the name of a cut value take, besides the value."""
 _KNOWN_RESOURCES: Final = 64
-
-
-def is_own_key(key: str) -> bool:
-    """Tell whether our own capture writes this attribute or event, and has cleaned it."""
-    return key in _OWN_KEYS or key.startswith(_OWN_PREFIXES)
 
 
 def is_own(span: ReadableSpan) -> bool:

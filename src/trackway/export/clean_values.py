@@ -23,6 +23,7 @@ from trackway.capture import Capture, Limits, Redactor
 from trackway.capture.redact import KEY_NAME_MARKER
 from trackway.export.content import EVENTS, EXCEPTION_TEXTS, is_content
 from trackway.export.ended import attributes_of
+from trackway.export.own_keys import is_name_of_schema
 from trackway.schema import Trackway
 
 SMALLEST_VALUE: Final = 128
@@ -153,7 +154,7 @@ class ValueCleaner:
 
     def _key(self, key: str, taken: Mapping[str, Any]) -> str:
         """Return a key without secrets, another one than those that are taken."""
-        if self._redactor is None:
+        if self._redactor is None or is_name_of_schema(key):
             return key
         clean, was_redacted = self._redactor.text(key)
         if not was_redacted:

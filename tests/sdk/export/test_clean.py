@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -204,6 +205,31 @@ def test_patterns_and_hooks_of_the_user_apply(tmp_path: Path, way: Way) -> None:
     found = way(span_of({"a": "ACME-1 AND", "user.ssn": "123"}), Cleaner(custom), tmp_path)
     assert found["a"] == "[redacted:custom] and"
     assert found["user.ssn"] == "[redacted:key_name]"
+
+
+@pytest.mark.parametrize("answer", [None, 5, ValueError("broken")])
+def test_a_hook_that_fails_costs_texts_but_no_name_of_the_schema(
+    tmp_path: Path, answer: object
+) -> None:
+    def broken(_text: str) -> Any:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    exporter = ParquetSpanExporter(tmp_path, cleaner=Cleaner(redactor(hooks=[broken])))
+    own = span_of({"gen_ai.operation.name": "execute_tool"}, scope="trackway")
+    exporter.export([own, span_of({"llm.input": "zq9wzq9w"}, event={"note": "zq9wzq9w"})])
+    exporter.shutdown()
+    frame = pd.read_parquet(tmp_path)
+    assert set(frame["service"]) == {"[redacted:hook_failed]"}
+    assert "zq9wzq9w" not in frame.to_csv()
+
+
+@pytest.mark.parametrize("scope", [FOREIGN, "trackway"])
+def test_secrets_of_the_resource_stay_whoever_wrote_the_span(tmp_path: Path, scope: str) -> None:
+    span = span_of({"gen_ai.tool.name": "a"}, scope=scope, resource={"db.password": "zq9wzq9w"})
+    row = row_of(span, Cleaner(), tmp_path)
+    assert json.loads(row["resource"])["db.password"] == "[redacted:key_name]"
 
 
 @BOTH_WAYS

@@ -42,11 +42,13 @@ def test_files_are_parted_by_date_and_service(
 ) -> None:
     exporter.export(spans_of(service="a b/c", day=1))
     exporter.export(spans_of(["r2"], service=None, day=2))
+    exporter.export(spans_of(["r3"], service="", day=2))
     exporter.shutdown()
     assert [path.parent.relative_to(tmp_path).as_posix() for path in files_below(tmp_path)] == [
         "date=2026-01-01/service=a%20b%2Fc",
-        "date=2026-01-02/service=__HIVE_DEFAULT_PARTITION__",
+        "date=2026-01-02/service=unknown_service",
     ]
+    assert set(pd.read_parquet(tmp_path)["service"]) == {"a b/c", "unknown_service"}
 
 
 def test_a_run_that_crosses_midnight_stays_in_one_file(

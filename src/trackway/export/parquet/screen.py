@@ -6,10 +6,10 @@
    their names, messages and `attributes`.
 2. Such a row is looked at when the screen hits, when its texts are longer than one value may be, or
    when it has nested attributes. All of them are looked at when content is off, when one of their
-   keys is denied or holds a secret, when the resource holds one, and when the redactor has patterns
-   or hooks of the user: then there is no screen.
+   keys is denied or holds a secret, and when the redactor has patterns or hooks of the user: then
+   there is no screen.
 3. Any row is looked at when it is longer than a span may be, or has events or links that our own
-   capture has not cleaned.
+   capture has not cleaned, or a resource that holds a secret.
 4. What is looked at goes through `Cleaner.clean`, which decides.
 """
 
@@ -24,7 +24,8 @@ import pyarrow.compute as pc
 from opentelemetry.sdk.trace import ReadableSpan
 
 from trackway.capture import Limits
-from trackway.export.clean import Cleaner, is_own_key
+from trackway.export.clean import Cleaner
+from trackway.export.own_keys import is_own_key
 from trackway.export.parquet.row_search import RowSearch
 from trackway.export.parquet.table import batch_of
 from trackway.export.rows import Rows
@@ -68,12 +69,13 @@ class Screen:
         lengths = _lengths(list(texts.values()))
         suspects = {*_where(pc.greater(lengths, limits.span_bytes))}
         suspects |= {row for row in _with_parts(batch) if not _has_clean_parts(row, rows, limits)}
+        suspects |= self._with_unclean_resource(spans)
         foreign = [row for row, ours in enumerate(rows.own) if not ours]
         opened = [] if all(map(is_own_key, rows.own_keys)) else _others(foreign, len(spans))
         unclean = {*foreign, *opened}
         if not unclean:
             return suspects
-        if self._is_every_row(rows, spans):
+        if self._is_every_row(rows):
             return suspects | unclean
         suspects |= unclean & {*rows.nested, *_where(pc.greater(lengths, limits.value_bytes))}
         if self._search is not None:
@@ -83,17 +85,27 @@ class Screen:
             }
         return suspects
 
-    def _is_every_row(self, rows: Rows, spans: Sequence[ReadableSpan]) -> bool:
+    def _with_unclean_resource(self, spans: Sequence[ReadableSpan]) -> set[int]:
+        if self._cleaner.redactor is None and self._cleaner.content:
+            return set()
+        resources = {id(span.resource): span.resource for span in spans}
+        unclean = {
+            key
+            for key, resource in resources.items()
+            if self._cleaner.resource(resource) is not resource
+        }
+        if not unclean:
+            return set()
+        return {row for row, span in enumerate(spans) if id(span.resource) in unclean}
+
+    def _is_every_row(self, rows: Rows) -> bool:
         redactor = self._cleaner.redactor
         keys = rows.own_keys | rows.foreign_keys
         if not self._cleaner.content:
             return True
         if redactor is None:
             return False
-        if redactor.screen is None or not self._are_harmless(keys):
-            return True
-        resources = {id(span.resource): span.resource for span in spans}.values()
-        return any(self._cleaner.resource(resource) is not resource for resource in resources)
+        return redactor.screen is None or not self._are_harmless(keys)
 
     def _are_harmless(self, keys: frozenset[str]) -> bool:
         """Whether no key is denied or holds a secret itself."""

@@ -31,7 +31,8 @@ _BATCH_FIELDS: Final = {field.name: field.remove_metadata() for field in SCHEMA}
 _NEEDED: Final = {"trace_id", "span_id", "start"}
 _ZEROS: Final = pa.array([0] * 4096, pa.int32())
 _LARGE_PART: Final = 16_384
-_NO_SERVICE: Final = "__HIVE_DEFAULT_PARTITION__"
+_NO_SERVICE: Final = "unknown_service"
+"""As OpenTelemetry calls it; pandas reads no folder in which some services are null."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Part:
 
     partition: str
     """date=YYYY-MM-DD/service=NAME, the name percent-encoded."""
-    service: str | None
+    service: str
     rows: pa.Table
 
 
@@ -150,7 +151,7 @@ def parts_of(table: pa.Table) -> Iterator[Part]:
         stretches = [(0, table.num_rows)]
     for start, length in stretches:
         date, service = (places[name][start].as_py() for name in ("date", "service"))
-        name = _NO_SERVICE if service is None else quote(service, safe="")
+        name = quote(service, safe="")
         rows = _sorted(table.slice(start, length), run.slice(start, length))
         yield Part(f"date={date}/service={name}", service, rows)
 
@@ -215,8 +216,11 @@ def _runs(table: pa.Table) -> pa.ChunkedArray:
 
 def _services(table: pa.Table) -> pa.ChunkedArray:
     if "service" not in table.column_names:
-        return pa.chunked_array([pa.nulls(table.num_rows, pa.string())])
-    return table["service"].cast(pa.string())
+        return pa.chunked_array([pa.repeat(_NO_SERVICE, table.num_rows)])
+    services = table["service"].cast(pa.string())
+    if services.null_count == 0 and not pc.any(pc.equal(services, "")).as_py():
+        return services
+    return pc.if_else(pc.equal(pc.fill_null(services, ""), ""), _NO_SERVICE, services)
 
 
 def _dates(start: pa.ChunkedArray, run: pa.ChunkedArray) -> pa.ChunkedArray:
