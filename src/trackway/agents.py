@@ -17,6 +17,7 @@ from trackway.binding import Binder
 from trackway.capture import Captured, record_capture_error
 from trackway.capture.storage import type_name
 from trackway.driving import Opened
+from trackway.faults import goes_on
 from trackway.fields import is_a
 from trackway.plans import UNREAD, Args, Kwargs, changed
 from trackway.recording import Recorder, put, put_text
@@ -78,7 +79,9 @@ class AgentPlan(Plan):
     ) -> Captured:
         try:
             return recorder.capture.arguments(self.bind(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001 - user objects run in here
+        except BaseException as error:  # user objects run in here
+            if goes_on(error):
+                raise
             record_capture_error(f"{self.name}: arguments", error)
             attributes[Trackway.CAPTURE_ERROR] = f"arguments: {type_name(type(error))}"
             return UNREAD

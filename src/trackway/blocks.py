@@ -25,6 +25,7 @@ from opentelemetry.trace import Link, SpanContext, SpanKind
 from trackway.capture import record_capture_error
 from trackway.decorators import checked_kind
 from trackway.driving import Opened, detach
+from trackway.faults import goes_on
 from trackway.fields import is_a
 from trackway.llm import LlmPlan
 from trackway.plans import Request, StepPlan, ToolPlan
@@ -133,7 +134,9 @@ class run(_Block):
         if recorder is not None and (recorder.keep is None or recorder.keep(opened.id)):
             try:
                 self._live = self._start(recorder, opened, origin)
-            except Exception as error:  # noqa: BLE001 - processors of others run in here
+            except BaseException as error:  # processors of others run in here
+                if goes_on(error):
+                    raise
                 record_capture_error("run: start", error)
         if self._live is None:
             self._live = Unrecorded(opened, get_current())
@@ -155,7 +158,9 @@ class run(_Block):
             elif self._input is not None:
                 put(attributes, Trackway.INPUT, "input", recorder.capture.value(self._input))
             _put_fingerprint(attributes, recorder, self._fingerprint)
-        except Exception as error:  # noqa: BLE001 - user objects run in here
+        except BaseException as error:  # user objects run in here
+            if goes_on(error):
+                raise
             record_capture_error("run: input", error)
         task = opened.identity.task
         live = Live(_RUN, recorder, opened, opened.attributes)
@@ -174,7 +179,9 @@ def _cleaned(fields: Mapping[str, Any], recorder: Recorder) -> dict[str, Any]:
     for name, value in fields.items():
         try:
             cleaned[name] = named(value, recorder.names)
-        except Exception as error:  # noqa: BLE001 - patterns and hooks of the user run in here
+        except BaseException as error:  # patterns and hooks of the user run in here
+            if goes_on(error):
+                raise
             record_capture_error(f"run: {name}", error)
     return cleaned
 

@@ -9,13 +9,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextvars import Token
 from typing import Any, Protocol
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
+
+from trackway.faults import is_cancellation
 
 
 class Opened(Protocol):
@@ -109,7 +110,7 @@ def drive_async_generator(
                 raise
             except BaseException as error:  # noqa: BLE001 - thrown in by the consumer, passed on
                 # A loop that shuts down cancels the closing of the generators that it found open.
-                closing = _is_cancellation(error)
+                closing = is_cancellation(error)
                 resume, sent = generator.athrow, error
 
     return wrapper
@@ -127,14 +128,8 @@ def called(
         raise
 
 
-def _is_cancellation(error: BaseException) -> bool:
-    # Without importing asyncio for programs that never do: no task, no cancellation.
-    asyncio = sys.modules.get("asyncio")
-    return asyncio is not None and issubclass(type(error), asyncio.CancelledError)
-
-
 def _end(live: Opened, error: BaseException, closing: bool) -> None:
-    if closing and _is_cancellation(error):
+    if closing and is_cancellation(error):
         live.abandon()
     else:
         live.fail(error)

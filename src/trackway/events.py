@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from trackway.capture import Capture, record_capture_error
+from trackway.faults import goes_on
 from trackway.fields import is_a
 from trackway.recording import active, named, put, put_text
 from trackway.run import current_place, current_run
@@ -42,7 +43,9 @@ def _record(event: str, names: Mapping[str, Any], content: Mapping[str, Any] = N
         if size > _SMALL and not place.spend(size):
             attributes = {k: v for k, v in attributes.items() if len(str(v)) <= _SMALL}
         place.span.add_event(event, attributes)
-    except Exception as error:  # noqa: BLE001 - user objects run in here
+    except BaseException as error:  # user objects run in here
+        if goes_on(error):
+            raise
         record_capture_error(event, error)
 
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 import types
 from typing import Any, Final
 
-from trackway.capture import Capture
+from trackway.capture import Capture, record_capture_error
 from trackway.capture.storage import class_attribute, type_name
+from trackway.faults import goes_on
 from trackway.stacks import errors_in, frames_of, is_group, stack_of
 
 _FEW: Final = 32
@@ -49,7 +50,10 @@ def _message(error: BaseException, capture: Capture) -> str:
         return capture.value(values).text or ""
     try:
         return capture.text(str(error))
-    except Exception:  # noqa: BLE001 - a user's __str__
+    except BaseException as problem:  # a user's __str__
+        if goes_on(problem):
+            raise
+        record_capture_error("the message of an error", problem)
         return f"<{type_name(type(error))} without a printable message>"
 
 

@@ -25,6 +25,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcess
 
 from trackway.capture import record_capture_error
 from trackway.export import BatchingProcessor
+from trackway.faults import goes_on
 from trackway.late import LateSpans
 from trackway.processors import completed, stamp
 from trackway.sampling import TailSampler
@@ -155,7 +156,9 @@ class Pipeline(SpanProcessor):
         for target in targets:
             try:
                 target.on_end(span)
-            except Exception as error:  # noqa: BLE001 - a target may be the user's own
+            except BaseException as error:  # a target may be the user's own
+                if goes_on(error):
+                    raise
                 record_capture_error(f"target {type(target).__name__}", error)
 
 
@@ -191,7 +194,9 @@ def _begin(action: Callable[[], object], deadline: float) -> Callable[[], bool]:
     def act() -> None:
         try:
             action()
-        except Exception as error:  # noqa: BLE001 - a target may be the user's own
+        except BaseException as error:  # a target may be the user's own
+            if goes_on(error):
+                raise
             record_capture_error("flush", error)
         else:
             done.append(True)

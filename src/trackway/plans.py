@@ -24,6 +24,7 @@ from trackway.capture import Captured, entity_refs, record_capture_error
 from trackway.capture.refs import id_text
 from trackway.capture.storage import type_name
 from trackway.declaration import Declaration
+from trackway.faults import goes_on
 from trackway.fields import text_of
 from trackway.foreign import attributes_of, is_own, is_same_call, operation_of, tool_of
 from trackway.ids import made_up_operation_id
@@ -86,7 +87,9 @@ class StepPlan(Plan):
         attributes = {**inherited, **self.static}
         try:
             request = self.read(recorder, self.bind(*args, **kwargs), attributes)
-        except Exception as error:  # noqa: BLE001 - user objects run in here
+        except BaseException as error:  # user objects run in here
+            if goes_on(error):
+                raise
             record_capture_error(f"{self.name}: arguments", error)
             attributes[Trackway.CAPTURE_ERROR] = f"arguments: {type_name(type(error))}"
             request = Request()
@@ -283,7 +286,9 @@ class ToolPlan(StepPlan):
     def _operation_id(self, arguments: dict[str, Any], attributes: dict[str, Any]) -> str | None:
         try:
             return self._key_of(arguments)
-        except Exception as error:  # noqa: BLE001 - a user's function
+        except BaseException as error:  # a user's function
+            if goes_on(error):
+                raise
             record_capture_error(f"{self.name}: operation_id", error)
             attributes[Trackway.CAPTURE_ERROR] = f"operation_id: {type_name(type(error))}"
             return None
@@ -306,7 +311,9 @@ class ToolPlan(StepPlan):
         if self.success is not None:
             try:
                 ok = bool(answer(self.success, _judged(live, result)))
-            except Exception as error:  # noqa: BLE001 - a user's predicate
+            except BaseException as error:  # a user's predicate
+                if goes_on(error):
+                    raise
                 live.lost("success", error)
             else:
                 attributes[Trackway.STEP_OK] = ok

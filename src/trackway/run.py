@@ -26,6 +26,7 @@ from opentelemetry.trace import INVALID_SPAN, Span, get_current_span
 
 from trackway import ids
 from trackway.capture import record_capture_error
+from trackway.faults import goes_on
 from trackway.recording import active, named, put, put_text
 from trackway.schema import GenAI, Trackway
 
@@ -239,7 +240,9 @@ class Run:
             said = {name: named(given, recorder.names) for name, given in names.items()}
             attributes.update({k: v for k, v in said.items() if v is not None})
             self.span.set_attributes(attributes)
-        except Exception as error:  # noqa: BLE001 - user objects run in here
+        except BaseException as error:  # user objects run in here
+            if goes_on(error):
+                raise
             record_capture_error(what, error)
 
 

@@ -6,7 +6,7 @@
    stream that nobody read to its end: not an error). A stream keeps what it gave either way; what
    a generator returns after its pieces stands beside them, under a key of its own.
 3. The context is made here and attached by the lifecycle around user code only.
-4. A failing recorder loses an attribute, never a span and never the user's call.
+4. A failing recorder loses an attribute, never a span and never the user's call (`faults`).
 5. Inside a run that is not recorded nothing starts: the function is called as it is.
 """
 
@@ -23,6 +23,7 @@ from trackway.capture import record_capture_error
 from trackway.capture.storage import type_name
 from trackway.driving import Opened
 from trackway.failures import told
+from trackway.faults import goes_on
 from trackway.recording import Recorder, active, note_missed, put
 from trackway.run import FIRST, PLACE, Attempt, Run, foreign_place, is_over
 from trackway.schema import GenAI, Trackway
@@ -104,30 +105,38 @@ class Live:
                 attributes = self.plan.result_attributes(self, result)
                 self._describe_stream(attributes)
                 self.span.set_attributes(attributes)
-        except Exception as error:  # noqa: BLE001 - user objects run in here
+        except BaseException as error:  # user objects run in here
+            if goes_on(error):
+                raise
             self.lost("result", error)
-        self._end()
+        finally:
+            self._end()
 
     def fail(self, error: BaseException) -> None:
         """End the span with the error that the call raised."""
         if self.done:
             return
         self.done = True
-        if self.collector is not None:
-            self._put_what_came(is_failed=True)
         try:
+            if self.collector is not None:
+                self._put_what_came(is_failed=True)
             self._record_error(error)
-        except Exception as problem:  # noqa: BLE001 - user exceptions may not even print
+        except BaseException as problem:  # user exceptions may not even print
+            if goes_on(problem):
+                raise
             self.lost("error", problem)
-        self._end()
+        finally:
+            self._end()
 
     def abandon(self) -> None:
         """End the span of a stream that was closed or dropped before its end."""
         if self.done:
             return
         self.done = True
-        self._put_what_came(is_failed=False)
-        self._end()
+        try:
+            self._put_what_came(is_failed=False)
+        finally:
+            self._end()
 
     def _put_what_came(self, *, is_failed: bool) -> None:
         """Put down the part of a stream that its reader has seen."""
@@ -141,7 +150,9 @@ class Live:
                 attributes[Trackway.STREAM_ABANDONED] = True
             self._describe_stream(attributes)
             self.span.set_attributes(attributes)
-        except Exception as error:  # noqa: BLE001 - user objects run in here
+        except BaseException as error:  # user objects run in here
+            if goes_on(error):
+                raise
             self.lost("result", error)
 
     @property
@@ -163,7 +174,9 @@ class Live:
             if not collector.count:
                 self.first_chunk = time.perf_counter() - self.started
             collector.add(item)
-        except Exception as error:  # noqa: BLE001 - user objects run in here
+        except BaseException as error:  # user objects run in here
+            if goes_on(error):
+                raise
             self.lost("stream", error)
 
     def exhausted(self, returned: Any = None) -> None:
@@ -215,10 +228,13 @@ class Live:
             self.span.end()
             if self.root and self.recorder.flush_at_run_end is not None:
                 self.recorder.flush_at_run_end()
-        except Exception as error:  # noqa: BLE001 - processors of others run in here
+        except BaseException as error:  # processors of others run in here
+            if goes_on(error):
+                raise
             record_capture_error(f"{self.plan.name}: end", error)
-        # The context holds this object: without the cycle it goes at once, uncollected.
-        self.context = _ENDED
+        finally:
+            # The context holds this object: without the cycle it goes at once, uncollected.
+            self.context = _ENDED
 
 
 class Plan:
@@ -249,7 +265,9 @@ class Plan:
                 return None
         try:
             return self.start(recorder, context, place, args, kwargs)
-        except Exception as error:  # noqa: BLE001 - user objects run in here
+        except BaseException as error:  # user objects run in here
+            if goes_on(error):
+                raise
             record_capture_error(f"{self.name}: arguments", error)
             return None
 

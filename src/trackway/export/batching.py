@@ -39,6 +39,7 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from trackway.capture import count_capture_errors
 from trackway.export.counts import ExportCounts
 from trackway.export.fork import in_forked_child
+from trackway.faults import goes_on
 
 _LOG: Final = logging.getLogger(__name__)
 _NAP: Final = 0.0005
@@ -340,7 +341,9 @@ class BatchingProcessor(SpanProcessor):
         """Call code that may raise. What it raises is logged and means failure."""
         try:
             return call(*arguments)
-        except Exception:  # noqa: BLE001 - an exporter may be the user's own
+        except BaseException as error:  # an exporter may be the user's own
+            if goes_on(error):
+                raise
             _LOG.exception("trackway: export through %r failed", self.exporter)
             return None
 
