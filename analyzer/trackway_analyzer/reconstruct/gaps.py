@@ -24,6 +24,8 @@
     the run began, or that it was turned on or off inside the run; what it did is not in the record.
     Counts libraries.
 16. `missing_tokens`, `missing_cost`: a model call that the run's sum knows nothing of (`usage`).
+17. `capture_error`: the recorder says that it could not record a part of a span: a value of the
+    user's raised when it was read, or what was to say whether the call succeeded did (`faults`).
 
 A gap of one step has its position. A gap of all steps of a kind is one gap of the run, without one.
 """
@@ -40,6 +42,7 @@ import pyarrow.compute as pc
 
 from trackway.schema import GapName, Operation, Trackway
 from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, Ints, Mask, SpanColumns, paired
+from trackway_analyzer.reconstruct.faults import gaps_of_faults
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, GapRow, gap, places
 from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.reconstruct.run_spans import RunSpans
@@ -261,6 +264,7 @@ _FINDERS: Final = (
     _clock_holes,
     gaps_of_values,
     gaps_of_usage,
+    gaps_of_faults,
     _unobservable,
     _unseen_runs,
 )

@@ -6,7 +6,8 @@
    that it lacks comes from the answer that the model read, and so does the message of an error.
 3. `ok` is what was declared, else what the result says (`happened`). A model call is ok if it ended
    without an error. A call that was never executed is not ok; where nobody could have seen its
-   execution, or nobody saw it and the model was answered all the same, unknown. A handover that
+   execution, or nobody saw it and the model was answered all the same, unknown; also where what was
+   to say so failed (`faults`). A handover that
    another agent took up is ok. What a person answered who was waited for may leave a call open, or
    say that it took no effect (`resumed`).
 """
@@ -27,6 +28,7 @@ from trackway_analyzer.model import NotRecorded
 from trackway_analyzer.reconstruct.columns import NEVER, NONE, OPERATIONS, OTHER, TOOL, Ints, Mask
 from trackway_analyzer.reconstruct.effect import took_effect
 from trackway_analyzer.reconstruct.entries import Entries
+from trackway_analyzer.reconstruct.faults import unjudged
 from trackway_analyzer.reconstruct.layers import Layers
 from trackway_analyzer.reconstruct.messages import Request, as_json
 from trackway_analyzer.reconstruct.order import Order
@@ -200,6 +202,8 @@ def _ok(
     declared = layers.take(entries.drafts.columns.array("ok"))
     said_so = declared.is_valid().to_numpy(zero_copy_only=False)
     verdict[said_so] = declared.fill_null(False).to_numpy(zero_copy_only=False)[said_so]
+    doubtful = layers.any(unjudged(entries.drafts.columns)) & ~said_so
+    verdict[doubtful & (verdict == YES)] = UNKNOWN
     seen = entries.run[(entries.operation == TOOL) & (entries.row != NONE)]
     verdict[handed_over] = YES
     verdict[unanswered] = np.where(np.isin(entries.run[at][unanswered], seen), NO, UNKNOWN)

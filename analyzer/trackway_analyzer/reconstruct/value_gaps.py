@@ -12,6 +12,7 @@ from trackway.schema import GapName, Operation
 from trackway_analyzer.happened import cancels
 from trackway_analyzer.reconstruct.columns import Mask
 from trackway_analyzer.reconstruct.effect import took_effect
+from trackway_analyzer.reconstruct.faults import unjudged_steps
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap, of_steps, places
 from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.spans import NO_TIME
@@ -40,7 +41,7 @@ def gaps_of_values(evidence: Evidence) -> Found:
         if name == "result":
             lacking &= ~_failed(steps)
         yield from of_steps(evidence, GapName.MISSING_VALUE, lacking, of=executed, detail=name)
-    answered = _answered_by_a_person(steps, executed & ~bare["result"])
+    answered = _answered_by_a_person(steps, executed & ~bare["result"] & ~unjudged_steps(evidence))
     yield from of_steps(evidence, GapName.MISSING_VALUE, answered, detail=_ANOTHER_S_WORDS)
     yield from of_steps(evidence, GapName.UNFINISHED_SPAN, unfinished)
     yield from of_steps(evidence, GapName.UNPARSABLE_ARGUMENTS, _unparsable(steps, is_tool))

@@ -311,6 +311,10 @@ TWISTS: Final[dict[str, Twist]] = {
     "failed": _set("tool", status="ERROR", error_type="ValueError", ok=False, result=None),
     "declared ok": _set("tool", ok=True),
     "declared not ok": _set("tool", ok=False),
+    "nobody judged it": _set("tool", attributes='{"trackway.capture_error":"success: KeyError"}'),
+    "a key not read": _set(
+        "tool", attributes='{"trackway.capture_error":"operation_id: KeyError"}'
+    ),
     "no arguments": _set("tool", arguments=None),
     "no content": _set("tool", arguments=None, result=None, entity_refs=["order:A-1"]),
     "arguments no JSON": _set("tool", arguments='{"order_id":'),

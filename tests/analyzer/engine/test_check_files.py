@@ -163,6 +163,18 @@ def test_a_run_of_which_a_library_was_cut_off_is_not_taken_for_one_like_it() -> 
     assert_same(spans, policy)
 
 
+def test_a_call_whose_outcome_nobody_could_judge_is_not_taken_for_one_like_it() -> None:
+    rows = population(40, [], 0, 3).to_pylist()
+    for row in rows:
+        if row["tool"] == "send_email" and row["run_id"][-1] in "02468":
+            row["attributes"] = '{"trackway.capture_error":"success: KeyError"}'
+    spans = pa.Table.from_pylist(rows, schema=SPAN_SCHEMA)
+    policy = Policy.from_yaml("version: 1\nrules:\n  - called: send_email\n")
+    states = set(check(reconstruct(spans), policy).table["state"].to_pylist())
+    assert {"violated", "insufficient"} <= states
+    assert_same(spans, policy)
+
+
 def test_an_empty_run_that_was_watched_is_not_taken_for_one_that_was_not() -> None:
     rows = population(40, [], 0, 3).to_pylist()
     roots = [row for row in rows if row["operation"] == "workflow"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from analyzer.span_builder import Recording, asked, call, gaps, outline, user
+from trackway_analyzer.model import Trajectory
 from trackway_analyzer.spans import NO_TIME
 
 RUN_SPAN = {"trackway.schema.version": "1"}
@@ -401,3 +404,49 @@ def test_a_model_call_without_cost_makes_the_sum_too_small():
     record.model(agent, told=[], says="two")
     assert usage(record) == [("missing_cost", 1, "cost")]
     assert record.run().run["calls_without_cost"] == 1
+
+
+def said_so(record: Recording, error: str, **columns: Any) -> Trajectory:
+    attributes = {"trackway.capture_error": error}
+    record.tool("refund", {"id": 7}, {"code": 402}, attributes=attributes, **columns)
+    return record.run()
+
+
+def test_where_the_predicate_of_success_raised_nobody_knows_whether_the_call_took_effect():
+    run = said_so(Recording(), "success: KeyError")
+    assert [(gap.name, gap.position, gap.detail) for gap in run.gaps] == [
+        ("capture_error", 0, "success: KeyError")
+    ]
+    assert run.steps[0].ok is None
+
+
+def test_what_else_could_not_be_recorded_does_not_speak_of_the_effect():
+    run = said_so(Recording(), "operation_id: KeyError")
+    assert gaps(run) == {"capture_error": 1}
+    assert run.steps[0].ok is True
+
+
+@pytest.mark.parametrize("ok", [True, False])
+def test_a_declared_outcome_stands_whatever_could_not_be_recorded(ok: bool):
+    assert said_so(Recording(), "success: KeyError", ok=ok).steps[0].ok is ok
+
+
+def test_a_call_that_raised_had_no_result_to_be_judged():
+    run = said_so(Recording(), "success: KeyError", raises="ValueError")
+    assert run.steps[0].ok is False
+
+
+def test_what_a_run_could_not_record_is_a_gap_of_the_run():
+    record = Recording()
+    agent = record.agent("support", attributes={"trackway.capture_error": "result: TypeError"})
+    record.tool("refund", {"id": 7}, "done", agent)
+    assert [(gap.name, gap.position) for gap in record.run().gaps] == [("capture_error", None)]
+
+
+def test_a_predicate_outside_another_instrumentor_s_span_of_the_call_counts():
+    record = Recording()
+    attributes = {"trackway.capture_error": "success: KeyError"}
+    outer = record.tool("refund", {"id": 7}, {"code": 402}, attributes=attributes)
+    record.tool("refund", {"id": 7}, {"code": 402}, outer, scope="openinference")
+    (step,) = record.run().steps
+    assert step.ok is None

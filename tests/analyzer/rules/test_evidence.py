@@ -71,6 +71,7 @@ def test_a_run_of_which_nothing_was_recorded_has_a_gap_of_its_own(run_of: Any) -
         ("content_off", False),
         ("missing_tokens", False),
         ("missing_cost", False),
+        ("capture_error", False),
         ("missing_steps", True),
         ("truncated_value", True),
         ("clock_skew", True),

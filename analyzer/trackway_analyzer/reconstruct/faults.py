@@ -1,0 +1,67 @@
+"""What could the recorder not record, by its own word?
+
+1. A span of ours whose `trackway.capture_error` is set lacks something: `arguments: KeyError`.
+2. Where it is the predicate that says whether a call succeeded (`success: KeyError`), the result
+   alone does not: nobody knows whether the call took effect. One that raised did not.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow.compute as pc
+
+from trackway.schema import GapName, Trackway
+from trackway_analyzer.reconstruct.columns import NONE, Mask, SpanColumns
+from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap
+from trackway_analyzer.reconstruct.messages import quickly_parsed
+
+_FAULT: Final = f'"{Trackway.CAPTURE_ERROR}":'
+_UNJUDGED: Final = rf'"{Trackway.CAPTURE_ERROR}":\s*"success: '.replace(".", r"\.")
+
+
+def unjudged(columns: SpanColumns) -> Mask:
+    """Tell for each span whether what was to judge its result failed."""
+    found = pc.match_substring_regex(columns.array("attributes"), _UNJUDGED).fill_null(False)
+    mask: Mask = found.to_numpy(zero_copy_only=False)
+    return mask
+
+
+def unjudged_steps(evidence: Evidence) -> Mask:
+    """Tell for each step whether what was to judge its result failed."""
+    steps, flags = evidence.steps, np.zeros(len(evidence.steps), dtype=bool)
+    rows = np.flatnonzero(unjudged(evidence.columns) & (evidence.run != NONE))
+    if not len(rows):
+        return flags
+    spans = zip(evidence.run[rows].tolist(), evidence.columns.values("span_id", rows), strict=True)
+    known = set(spans)
+    places = zip(steps.column("run").to_pylist(), steps.column("span_id").to_pylist(), strict=True)
+    flags[:] = [place in known for place in places]
+    return flags
+
+
+def gaps_of_faults(evidence: Evidence) -> Found:
+    """One gap a span, at its step where it is one's innermost."""
+    columns, run = evidence.columns, evidence.run
+    found = pc.match_substring(columns.array("attributes"), _FAULT).fill_null(False)
+    rows = np.flatnonzero(found.to_numpy(zero_copy_only=False) & (run != NONE))
+    if not len(rows):
+        return
+    positions = _positions(evidence)
+    values = zip(
+        run[rows].tolist(),
+        columns.values("span_id", rows),
+        columns.values("attributes", rows),
+        strict=True,
+    )
+    for number, span_id, text in values:
+        told = quickly_parsed(text)
+        said = told.get(Trackway.CAPTURE_ERROR) if isinstance(told, dict) else None
+        if said is not None:
+            yield number, gap(GapName.CAPTURE_ERROR, 1, positions.get((number, span_id)), str(said))
+
+
+def _positions(evidence: Evidence) -> dict[tuple[int, str], int]:
+    columns = (evidence.steps.column(name).to_pylist() for name in ("run", "span_id", "position"))
+    return {(run, span): position for run, span, position in zip(*columns, strict=True)}
