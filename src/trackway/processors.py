@@ -45,6 +45,7 @@ from trackway.foreign import (
 )
 from trackway.recording import Recorder, active
 from trackway.run import FOREIGN_PLACE, PLACE, Run, is_over, new_identity
+from trackway.sampling import is_drawn_alone
 from trackway.schema import (
     SCHEMA_VERSION,
     SCOPE_NAME,
@@ -214,7 +215,7 @@ def _completed(span: ReadableSpan, recorder: Recorder) -> ReadableSpan | None:
 def _is_kept(span: ReadableSpan, keep: Callable[[str], bool]) -> bool:
     """A foreign span starts before anybody knows whether the run that it opens is kept."""
     run_id = (span.attributes or NOTHING).get(Trackway.RUN_ID)
-    return not isinstance(run_id, str) or keep(run_id)
+    return keep(run_id) if isinstance(run_id, str) else is_drawn_alone(span, keep)
 
 
 def _opened(span: Span, recorder: Recorder, present: Mapping[str, Any]) -> ForeignPlace:

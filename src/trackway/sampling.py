@@ -1,10 +1,11 @@
 """Runs are kept or dropped whole, and failed ones are kept.
 
 1. The share is drawn by run id, so that every process of a run decides alike. Spans of no run are
-   drawn by trace id.
+   drawn by trace id; a step among them that failed is kept beside the share, as a failed run is.
 2. Spans of a run that was not drawn wait until its run span ends. If the run failed, or any of its
    spans did, all of them go on; else all are dropped, and so are those that come later.
-3. Failed: a span with status ERROR, an outcome of success=False or censored, a step not ok.
+3. Failed: a span with status ERROR, an outcome of success=False or censored, a step not ok. What
+   only a reader would take for a failure, in a result that nothing is declared of, does not count.
 4. What waits is bounded: when `MAX_WAITING` spans wait, the run that has waited longest is kept
    rather than cut, and counted.
 5. A run that is handed over to another process is kept: nobody there learns how it ended, and runs
@@ -22,7 +23,8 @@ from typing import Any, Final
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import StatusCode
 
-from trackway.schema import Trackway
+from trackway.foreign import operation_of
+from trackway.schema import STEP_OPERATIONS, Trackway
 
 MAX_WAITING: Final = 50_000
 """Spans that wait for the end of their runs, at most."""
@@ -34,6 +36,11 @@ _NONE: Final[Mapping[str, Any]] = {}
 def drawn(hex_id: str, share: float) -> bool:
     """Whether an id of hex digits falls into the share (0 to 1) that is kept."""
     return int(hex_id[-_BITS // 4 :], 16) < share * (1 << _BITS)
+
+
+def is_drawn_alone(span: ReadableSpan, keep: Callable[[str], bool]) -> bool:
+    """Whether a span of no run falls into the share."""
+    return span.context is not None and keep(f"{span.context.trace_id:032x}")
 
 
 def failed(span: ReadableSpan) -> bool:
@@ -70,7 +77,9 @@ class TailSampler:
         attributes = span.attributes or _NONE
         run_id = attributes.get(Trackway.RUN_ID)
         if not isinstance(run_id, str):
-            if span.context is not None and drawn(f"{span.context.trace_id:032x}", self._share):
+            if is_drawn_alone(span, lambda trace_id: drawn(trace_id, self._share)) or (
+                operation_of(attributes) in STEP_OPERATIONS and failed(span)
+            ):
                 self._emit(span)
             return
         if drawn(run_id, self._share):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,10 +17,11 @@ from hypothesis import strategies as st
 from opentelemetry import trace
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
 
 import trackway
 from trackway.sampling import drawn
-from trackway.schema import Trackway
+from trackway.schema import GenAI, Trackway
 
 
 @pytest.fixture
@@ -199,6 +202,7 @@ def test_a_sampler_of_opentelemetry_drops_whole_runs() -> None:
 import trackway
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
 memory = InMemorySpanExporter()
 trackway.configure(export=SimpleSpanProcessor(memory))
 
@@ -222,6 +226,7 @@ ELSEWHERE = """
 import json, sys, trackway
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
 
 memory = InMemorySpanExporter()
 trackway.configure(export=SimpleSpanProcessor(memory), sample=0)
@@ -251,3 +256,51 @@ def test_a_run_that_is_handed_to_another_process_is_kept_whole(
     )
     # At once, not only when that process ends.
     assert there.stdout == "['execute_tool there']\n"
+
+
+@trackway.tool("raises")
+def raises() -> None:
+    raise ValueError("declined")
+
+
+def outside_any_run() -> None:
+    """A good step, failed ones of ours and of others, and failed and good spans of a service."""
+    work()
+    unlucky()
+    with contextlib.suppress(ValueError):
+        raises()
+    framework = trace.get_tracer("framework")
+    step = {GenAI.OPERATION_NAME: "chat"}
+    with framework.start_as_current_span("chat", attributes=step) as span:
+        span.set_status(StatusCode.ERROR)
+    with framework.start_as_current_span("GET /failed") as span:
+        span.set_status(StatusCode.ERROR)
+    with framework.start_as_current_span("GET /"):
+        pass
+
+
+def test_outside_runs_steps_that_failed_are_kept_beside_the_share(
+    memory: InMemorySpanExporter,
+) -> None:
+    sampled(memory, 0.0)
+    outside_any_run()
+    kept = [span.name for span in memory.get_finished_spans()]
+    assert kept == ["execute_tool unlucky", "execute_tool raises", "chat"]
+
+
+def test_outside_runs_the_share_alone_decides_where_failures_are_not_kept(
+    memory: InMemorySpanExporter,
+) -> None:
+    sampled(memory, 0.0, keep_failed=False)
+    outside_any_run()
+    assert memory.get_finished_spans() == ()
+
+
+def test_outside_runs_a_trace_is_kept_whole(memory: InMemorySpanExporter) -> None:
+    sampled(memory, 0.5)
+    for _ in range(60):
+        with trace.get_tracer("framework").start_as_current_span("GET /"):
+            work()
+    traces = Counter(span.context.trace_id for span in memory.get_finished_spans() if span.context)
+    assert 10 < len(traces) < 50
+    assert set(traces.values()) == {2}
