@@ -49,6 +49,7 @@ from trackway.resources import resource_of
 from trackway.run_end import DEFAULT_SECONDS, RunEndFlush
 from trackway.sampling import drawn
 from trackway.schema import SCOPE_NAME
+from trackway.their_sampler import tell_of_sampler
 from trackway.watching import lost
 
 _LOGGER: Final = logging.getLogger("trackway")
@@ -120,6 +121,7 @@ def configure(
     provider, pipeline = _provider(
         tracer_provider, _first(service_name, found.service_name, None), resource
     )
+    tell_of_sampler(provider)
     pipeline.replace(targets, kept if tail else None)
     defaults = {
         "version": _first(version, found.version, None),
