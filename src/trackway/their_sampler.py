@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import weakref
-from typing import Final
+from typing import Any, Final
 
 from opentelemetry.sdk.trace import TracerProvider
 
@@ -33,7 +33,7 @@ def tell_of_sampler(provider: TracerProvider) -> None:
 
 
 def _described(provider: TracerProvider) -> str:
-    sampler = getattr(provider, "sampler", None)
+    sampler: Any = getattr(provider, "sampler", None)
     try:
         return str(sampler.get_description())
     except Exception:  # noqa: BLE001 - a sampler may be the user's own

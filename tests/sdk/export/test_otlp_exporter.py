@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 
 from end_to_end.otlp_receiver import Answer, Answers, Page, Receiver
 from trackway.export import BatchingProcessor
-from trackway.export.otlp import OtlpSpanExporter
+from trackway.export.otlp import OtlpSpanExporter, delivery
 from trackway.export.otlp.wire import decode
 from trackway.export.spool import Segment
 
@@ -160,6 +161,33 @@ def test_success_from_somebody_who_is_no_receiver_keeps_spans_waiting(
         assert stored_names(receiver) == ["a", "b"]
     (message,) = caplog.messages
     assert message.endswith(f": {said}; spans wait and are sent later")
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 305, 307, 308])
+def test_a_redirect_refuses_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, status: int
+) -> None:
+    with sending(tmp_path, "http", first(Answer(status))) as (exporter, receiver):
+        exporter.export(spans_of("a b"))
+        assert not exporter.force_flush()
+        assert (exporter.counts.delivered, exporter.counts.failed) == (0, 0)
+        assert exporter.force_flush()
+        assert stored_names(receiver) == ["a", "b"]
+    (message,) = caplog.messages
+    assert f": HTTP {status} " in message
+    assert message.endswith(", a redirect that cannot be followed; spans wait and are sent later")
+
+
+@pytest.mark.parametrize("status", [200, 400, 405, 501])
+def test_what_the_end_of_a_redirect_says_to_a_request_without_spans_refuses_nothing(
+    status: int,
+) -> None:
+    page = requests.Response()
+    page.status_code, page.url = status, "https://login.example/"
+    page.request = requests.Request("GET", page.url).prepare()
+    said = delivery._of_http(page)
+    assert said.answer is delivery.Answer.UNAVAILABLE
+    assert said.reason == "the spans were redirected to https://login.example/"
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@
 4. *Refused*: the receiver will never take it (HTTP 400 and the like, INVALID_ARGUMENT).
 5. *Unavailable*: everything that may pass: no connection, time-outs, 408, 429, 5xx, and what a
    corrected configuration would heal (401, 403, 404, 407; UNAUTHENTICATED, PERMISSION_DENIED,
-   UNIMPLEMENTED; success from somebody who is no receiver, as the page of a login). `Retry-After`
-   and `RetryInfo` are kept.
+   UNIMPLEMENTED; a redirect, and what its end says to a request without the spans; success from
+   somebody who is no receiver, as the page of a login). `Retry-After` and `RetryInfo` are kept.
 6. *Unencodable*: upstream could not turn the spans into bytes and sent nothing.
 """
 
@@ -197,8 +197,12 @@ class _OneTryStub:
 
 def _of_http(response: requests.Response) -> Delivery:
     status, reason = response.status_code, f"HTTP {response.status_code} {response.reason}"
+    if response.request.method != "POST":  # whoever is asked for a page takes no spans
+        return Delivery(Answer.UNAVAILABLE, f"the spans were redirected to {response.url}")
     if status < 300:
         return _of_success(response)
+    if status < 400:
+        return Delivery(Answer.UNAVAILABLE, f"{reason}, a redirect that cannot be followed")
     if status == 413:
         return Delivery(Answer.TOO_LARGE, reason)
     if status >= 500 or status in _HEALABLE_HTTP:
@@ -211,8 +215,6 @@ def _of_success(response: requests.Response) -> Delivery:
     """Read a receipt: protobuf, or what lax receivers send, JSON or a word. A page is none."""
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = response.content.lstrip()
-    if response.request.method != "POST":
-        return Delivery(Answer.UNAVAILABLE, f"the spans were redirected to {response.url}")
     if kind == "text/html" or body.startswith(b"<"):
         return Delivery(Answer.UNAVAILABLE, "the answer is not OTLP (text/html)")
     try:
