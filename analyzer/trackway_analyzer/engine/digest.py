@@ -28,6 +28,7 @@ from typing import Final
 from trackway.schema import Trackway
 from trackway_analyzer.engine.looks import Column, Looks, Value
 from trackway_analyzer.engine.native_files import NativeFiles
+from trackway_analyzer.reconstruct.spoken import IN_PIECES, STREAMED
 
 ROOT, STEP, TOOL_STEP, BESIDE = 0, 1, 2, 3
 ODD: Final = 8
@@ -207,6 +208,8 @@ class _Digest:
         root = (
             "tool IS NOT NULL OR coalesce(output = 'null', false)"
             f" OR coalesce(contains(attributes, '\"{Trackway.INSTRUMENTATION_LOST}\"'), false)"
+            f" OR (coalesce(contains(attributes, {_quoted(STREAMED)}), false)"
+            f" AND coalesce(regexp_matches(output, {_quoted(IN_PIECES)}), false))"
         )
         beside = "coalesce(contains(attributes, '\"trackway.'), false)"
         found = [

@@ -10,8 +10,8 @@
 4. Final text: what the head that ended last recorded as its output; else what a model that runs in
    no tool said last without asking for a call; else the output of the agent right below a head
    that ended last, which may answer through a tool. Of a dialogue, what the assistant said at its
-   end. Output that is a JSON object is an answer only if nothing else is there: frameworks record
-   their whole state as output.
+   end; of a stream, what its pieces say together (`spoken`). Output that is a JSON object is an
+   answer only if nothing else is there: frameworks record their whole state as output.
 5. Error: that of the head that ended last.
 """
 
@@ -23,7 +23,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
-import pyarrow.compute as pc
 
 from trackway.schema import SCOPE_NAME, Trackway
 from trackway_analyzer.json_text import canonical, parsed
@@ -31,8 +30,7 @@ from trackway_analyzer.model import JsonValue
 from trackway_analyzer.reconstruct.columns import LLM, NONE, TOOL, Ints, SpanColumns, paired
 from trackway_analyzer.reconstruct.drafts import Drafts
 from trackway_analyzer.reconstruct.messages import ASSISTANT, Item, Messages, Request, Text
-
-_MARK: Final = '"trackway.'
+from trackway_analyzer.reconstruct.spoken import STREAMED, spoken
 
 ATTRIBUTES: Final = {
     "final_action": Trackway.FINAL_ACTION,
@@ -88,9 +86,8 @@ def run_spans_of(
 
 
 def _read_attributes(columns: SpanColumns, run: Ints, rank: Ints, spans: list[RunSpans]) -> None:
-    texts = columns.array("attributes")
-    marked = pc.match_substring(texts, _MARK).fill_null(False).to_numpy(zero_copy_only=False)
-    rows = np.flatnonzero(marked & (run != NONE) & ~columns.is_step)
+    rows = columns.ours
+    rows = rows[(run[rows] != NONE) & ~columns.is_step[rows]]
     rows = rows[np.lexsort((rank[rows], columns.start[rows], run[rows]))]
     for row, text in zip(rows.tolist(), columns.values("attributes", rows), strict=True):
         value = parsed(text)
@@ -104,14 +101,16 @@ def _read_heads(
     columns: SpanColumns, run: Ints, heads: Ints, spans: list[RunSpans], messages: Messages
 ) -> dict[int, str]:
     """Take input, output and error from the heads; return output that is no plain answer."""
-    names = ("source", "input", "output", "error_type", "error_message")
+    names = ("source", "input", "output", "error_type", "error_message", "attributes")
     asked: dict[int, dict[str, None]] = defaultdict(dict)
     weak: dict[int, str] = {}
     ended: dict[int, int] = {}
     failed, end = columns.failed, columns.end
     values = zip(heads.tolist(), *(columns.values(name, heads) for name in names), strict=True)
-    for row, source, told, said, error_type, error_message in values:
+    for row, source, told, output, error_type, error_message, attributes in values:
         number = int(run[row])
+        streamed = output is not None and source == SCOPE_NAME and STREAMED in (attributes or "")
+        said = spoken(output) if streamed else output
         span = spans[number]
         for text in _texts(told, source, messages, user=True):
             asked[number][text] = None

@@ -175,6 +175,21 @@ def test_a_call_whose_outcome_nobody_could_judge_is_not_taken_for_one_like_it() 
     assert_same(spans, policy)
 
 
+def test_what_a_stream_claims_in_pieces_is_found() -> None:
+    rows = population(40, [], 0, 3).to_pylist()
+    for row in rows:
+        if row["operation"] == "workflow" and row["run_id"][-1] in "02468":
+            row["output"] = '[{"d":"Your account was "},{"d":"closed."}]'
+            row["attributes"] = f'{row["attributes"][:-1]},"trackway.stream.chunks":2}}'
+    spans = pa.Table.from_pylist(rows, schema=SPAN_SCHEMA)
+    policy = Policy.from_yaml(
+        "version: 1\nrules:\n  - claim: {says: account was closed, needs: delete_account}\n"
+    )
+    found = check(reconstruct(spans), policy).table
+    assert 0 < found["state"].to_pylist().count("violated") < 40
+    assert_same(spans, policy)
+
+
 def test_an_empty_run_that_was_watched_is_not_taken_for_one_that_was_not() -> None:
     rows = population(40, [], 0, 3).to_pylist()
     roots = [row for row in rows if row["operation"] == "workflow"]
