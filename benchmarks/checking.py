@@ -1,6 +1,7 @@
 """How many runs a second does a policy check, from Parquet files to findings, on one core?
 
     python -m benchmarks.checking --runs 500000
+    python -m benchmarks.checking --runs 1000000 --only arrival
 
 1. The policy is the one of the guide: a sequence, an order, grounding, a forbidden tool, a budget
    and a claim. The runs are those of `run_population`: eight steps each, the arguments of every
@@ -24,7 +25,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from benchmarks.report import setting, table
 from benchmarks.run_population import SPANS_IN_RUN, Order, Population, write_population
@@ -57,6 +58,16 @@ PLANTED = {
 }
 """Faults that a rule must find, all of them and nothing else."""
 PACKAGES = ("trackway", "duckdb", "pyarrow", "numpy")
+
+_HEAD: Final = (
+    "population",
+    "runs",
+    "runs a CPU second",
+    "runs a second",
+    "µs a run",
+    "× yardstick",
+    "MB at most",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,23 +230,27 @@ def report(runs: int) -> str:
                 Path(made) / f"faulty-{share}", runs // 4, order="arrival", faulty=share
             )
             curve.append(checked(some.folder).row(f"arrival files, {share:.0%} faulty", least))
-    head = (
-        "population",
-        "runs",
-        "runs a CPU second",
-        "runs a second",
-        "µs a run",
-        "× yardstick",
-        "MB at most",
-    )
-    return f"{table(head, rows)}\n\n{table(head, curve)}\n\n{setting(PACKAGES)}"
+    return f"{table(_HEAD, rows)}\n\n{table(_HEAD, curve)}\n\n{setting(PACKAGES)}"
+
+
+def one(runs: int, order: Order) -> str:
+    """Measure one population beside the yardstick on the same files."""
+    with tempfile.TemporaryDirectory(prefix="trackway-bench-") as made:
+        population = write_population(Path(made) / order, runs, order=order)
+        speed = checked(population.folder)
+        assert_found(population, speed)
+        least = yardstick(population.folder)
+    rows = [speed.row(f"{order} files", least), least.row("yardstick", least)]
+    return f"{table(_HEAD, rows)}\n\n{setting(PACKAGES)}"
 
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.checking", description=__doc__)
     parser.add_argument("--runs", type=int, default=500_000)
-    print(report(parser.parse_args().runs))
+    parser.add_argument("--only", choices=("sorted", "arrival"), help="one population alone")
+    said = parser.parse_args()
+    print(one(said.runs, said.only) if said.only else report(said.runs))
 
 
 if __name__ == "__main__":
