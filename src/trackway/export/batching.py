@@ -9,7 +9,8 @@
 4. A forked child starts with an empty queue and a worker of its own.
 5. `on_end` takes no lock, so that a signal handler may flush at any point of the program.
 6. Losses are said in the log: the first dropped spans, a flush that took too long, and at
-   `shutdown` how many were lost in all. `trackway.capture_errors()` counts them under `LOST`.
+   `shutdown` how many were lost in all. `trackway.capture_errors()` counts them under `LOST`, at
+   the latest when the flush that they make False returns.
 7. Where the system gives no thread, a flush exports in the thread that calls it. Every flush tries
    again to start the worker, and so do full batches, once a second.
 """
@@ -270,6 +271,7 @@ class BatchingProcessor(SpanProcessor):
         self._count_losses()
         if order is not None:
             order.delivered = self._delivered(order.deadline)
+            self._count_losses()  # those of this flush, before anybody has its answer
             self._told_of_delay = self._told_of_delay and not order.delivered
 
     def _drain(self, spans: int) -> None:

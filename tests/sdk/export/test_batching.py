@@ -272,6 +272,29 @@ def test_lost_spans_are_among_the_capture_errors(exporter: Exporter) -> None:
     assert capture_errors()[LOST] - before == processor.counts.lost == 5
 
 
+class Refused(Exporter):
+    """Learns during a flush that a receiver refuses what it took."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts = ExportCounts()
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        self.counts.failed += len(self.names)
+        self.names.clear()
+        return False
+
+
+def test_losses_that_a_flush_finds_are_counted_before_it_answers() -> None:
+    processor = BatchingProcessor(Refused())
+    before = capture_errors().get(LOST, 0)
+    record(processor, "a", "b")
+    assert not processor.force_flush()
+    assert capture_errors()[LOST] == before + 2
+    processor.shutdown()
+    assert capture_errors()[LOST] == before + 2
+
+
 def test_an_exporter_that_hangs_at_the_end_is_said(
     exporter: Exporter, caplog: pytest.LogCaptureFixture
 ) -> None:
