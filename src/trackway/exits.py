@@ -3,7 +3,8 @@
 1. At interpreter exit what waits is delivered and the targets are closed, within the timeout.
 2. On SIGTERM, where the program left it at its default, the same, and then the default. Ours stands
    in wherever the default is set, so in the forked workers of servers too. A handler of the
-   program's own stays: whoever handles the signal exits in an orderly way.
+   program's own stays: whoever handles the signal exits in an orderly way. Only the main thread can
+   set a handler: where `configure()` runs in another, the log says so once.
 3. A child of `multiprocessing` leaves without running exit handlers: there it happens in the
    finalizers that `multiprocessing` does run.
 4. A child of `os.fork` keeps recording; what the parent had not sent yet stays the parent's.
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import logging
 import multiprocessing
 import multiprocessing.util
 import os
@@ -24,6 +26,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
 
+_LOGGER: Final = logging.getLogger("trackway")
 _EARLY: Final = 100
 """Before queues and managers go, to which `multiprocessing` gives lower priorities."""
 
@@ -31,6 +34,7 @@ _EARLY: Final = 100
 class _Installed:
     close: Callable[[], object] | None = None
     last_word: Callable[[], object] | None = None
+    told_of_thread = False
 
 
 def close_at_exit(close: Callable[[], object], last_word: Callable[[], object]) -> None:
@@ -41,6 +45,7 @@ def close_at_exit(close: Callable[[], object], last_word: Callable[[], object]) 
     first = _Installed.close is None
     _Installed.close = close
     _Installed.last_word = last_word
+    _handle_sigterm()
     if not first:
         return
     if multiprocessing.parent_process() is None:
@@ -49,7 +54,6 @@ def close_at_exit(close: Callable[[], object], last_word: Callable[[], object]) 
         _register_finalizer(None)
     # Forked children of `multiprocessing` clear the finalizers that they inherit.
     multiprocessing.util.register_after_fork(_Installed, _register_finalizer)
-    _handle_sigterm()
 
 
 def _close() -> None:
@@ -78,10 +82,18 @@ def _register_finalizer(_: Any) -> None:
 def _handle_sigterm() -> None:
     if not hasattr(signal.signal, "original"):
         signal.signal = _standing_in_for_default(signal.signal)
-    if threading.current_thread() is not threading.main_thread():
+    if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         return
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+    if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    elif not _Installed.told_of_thread:
+        _Installed.told_of_thread = True
+        _LOGGER.warning(
+            "trackway: configure() ran in the thread %r, and only the main thread can handle "
+            "SIGTERM: what ended in the last moments before it is lost; call configure() in the "
+            "main thread, or trackway.shutdown() in a handler of your own",
+            threading.current_thread().name,
+        )
 
 
 def _standing_in_for_default(set_handler: Callable[..., Any]) -> Callable[..., Any]:

@@ -326,3 +326,37 @@ if __name__ == "__main__":
 """
     assert program.run(body) == 0, program.errors
     assert program.counts == {"execute_tool work": 1}
+
+
+ELSEWHERE = """
+signal.signal = getattr(signal.signal, "original", signal.signal)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)  # as if nothing had been configured yet
+
+def configured_in(name, **more):
+    configure = lambda: trackway.configure(export=FileExporter(), **more)
+    thread = threading.Thread(target=configure, name=name)
+    thread.start()
+    thread.join()
+
+configured_in("boot")
+configured_in("reload", version="2")
+"""
+
+
+def test_off_the_main_thread_it_is_said_once_that_sigterm_is_not_handled(
+    program: Program,
+) -> None:
+    assert program.run(ELSEWHERE) == 0
+    (said,) = [line for line in program.errors.splitlines() if "SIGTERM" in line]
+    assert "configure() ran in the thread 'boot'" in said
+
+
+def test_configured_in_the_main_thread_later_sigterm_is_handled(program: Program) -> None:
+    body = """
+trackway.configure(export=FileExporter(), version="3")
+work()
+os.kill(os.getpid(), signal.SIGTERM)
+time.sleep(60)
+"""
+    assert program.run(ELSEWHERE + body) == -15
+    assert program.counts == {"execute_tool work": 1}
