@@ -35,6 +35,7 @@ OTHER: Final = OPERATIONS.index(Operation.OTHER)
 STEP_CODES: Final = tuple(OPERATIONS.index(operation) for operation in sorted(STEP_OPERATIONS))
 
 
+_OURS: Final = r'"trackway\.'
 _VALUES: Final = frozenset({"arguments", "result"})
 _WRAPPED: Final = r'^\s*"(?:\\[nrt]|\s)*[{\[]'
 
@@ -151,6 +152,22 @@ class SpanColumns:
     def trace(self) -> Ints:
         """Code of the trace."""
         return self.codes("trace_id")
+
+    @cached_property
+    def ours(self) -> Ints:
+        """Rows whose attributes name something of the recorder's: few, where another recorded.
+
+        Attributes are most of a source; so they are searched once.
+        """
+        found = pc.match_substring_regex(self.array("attributes"), _OURS).fill_null(False)
+        return np.flatnonzero(found.to_numpy(zero_copy_only=False))
+
+    def naming(self, pattern: str) -> Ints:
+        """Return the rows whose attributes match a pattern that begins with `"trackway.`."""
+        texts = self.array("attributes").take(pa.array(self.ours))
+        found = pc.match_substring_regex(texts, pattern).fill_null(False)
+        rows: Ints = self.ours[found.to_numpy(zero_copy_only=False)]
+        return rows
 
     @cached_property
     def failed(self) -> Mask:

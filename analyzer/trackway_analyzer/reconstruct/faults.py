@@ -10,21 +10,20 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import pyarrow.compute as pc
 
 from trackway.schema import GapName, Trackway
 from trackway_analyzer.reconstruct.columns import NONE, Mask, SpanColumns
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap
 from trackway_analyzer.reconstruct.messages import quickly_parsed
 
-_FAULT: Final = f'"{Trackway.CAPTURE_ERROR}":'
+_FAULT: Final = f'"{Trackway.CAPTURE_ERROR}":'.replace(".", r"\.")
 _UNJUDGED: Final = rf'"{Trackway.CAPTURE_ERROR}":\s*"success: '.replace(".", r"\.")
 
 
 def unjudged(columns: SpanColumns) -> Mask:
     """Tell for each span whether what was to judge its result failed."""
-    found = pc.match_substring_regex(columns.array("attributes"), _UNJUDGED).fill_null(False)
-    mask: Mask = found.to_numpy(zero_copy_only=False)
+    mask = np.zeros(len(columns), dtype=bool)
+    mask[columns.naming(_UNJUDGED)] = True
     return mask
 
 
@@ -44,8 +43,8 @@ def unjudged_steps(evidence: Evidence) -> Mask:
 def gaps_of_faults(evidence: Evidence) -> Found:
     """One gap a span, at its step where it is one's innermost."""
     columns, run = evidence.columns, evidence.run
-    found = pc.match_substring(columns.array("attributes"), _FAULT).fill_null(False)
-    rows = np.flatnonzero(found.to_numpy(zero_copy_only=False) & (run != NONE))
+    rows = columns.naming(_FAULT)
+    rows = rows[run[rows] != NONE]
     if not len(rows):
         return
     positions = _positions(evidence)

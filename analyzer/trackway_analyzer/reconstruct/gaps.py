@@ -61,7 +61,7 @@ _OFFERED: Final = (
 """Attributes of several dialects that list the tools a model may call."""
 
 
-_LOST: Final = f'"{Trackway.INSTRUMENTATION_LOST}"'
+_LOST: Final = f'"{Trackway.INSTRUMENTATION_LOST}"'.replace(".", r"\.")
 
 _OF_RUN_SPAN: Final = rf'"(?:{Trackway.SCHEMA_VERSION}|{Trackway.RUN_LAST_STEP})":'.replace(
     ".", r"\."
@@ -136,10 +136,8 @@ def _run_spans(evidence: Evidence) -> Found:
     """Runs with an id of ours whose run span is not there: killed, or the span was lost."""
     columns, run = evidence.columns, evidence.run
     own = columns.codes("run_id")
-    rows = np.flatnonzero(~columns.is_step & (own != NONE))
-    texts = columns.array("attributes").take(pa.array(rows))
-    marked = pc.match_substring_regex(texts, _OF_RUN_SPAN).fill_null(False)
-    ended = np.unique(own[rows[marked.to_numpy(zero_copy_only=False)]])
+    rows = columns.naming(_OF_RUN_SPAN)
+    ended = np.unique(own[rows[~columns.is_step[rows] & (own[rows] != NONE)]])
     bare = np.flatnonzero((own != NONE) & (run != NONE) & ~np.isin(own, ended))
     pairs = np.unique(np.stack((run[bare], own[bare])), axis=1)
     for number, count in zip(*np.unique(pairs[0], return_counts=True), strict=True):
@@ -149,11 +147,11 @@ def _run_spans(evidence: Evidence) -> Found:
 def _cut_off(evidence: Evidence) -> Found:
     """Libraries that the recorder was cut off from."""
     columns, run = evidence.columns, evidence.run
-    texts = columns.array("attributes")
-    marked = pc.match_substring(texts, _LOST).fill_null(False).to_numpy(zero_copy_only=False)
+    rows = columns.naming(_LOST)
+    rows = rows[run[rows] != NONE]
     found: dict[int, set[str]] = defaultdict(set)
-    for row in np.flatnonzero(marked & (run != NONE)).tolist():
-        told = quickly_parsed(texts[row].as_py())
+    for row, text in zip(rows.tolist(), columns.values("attributes", rows), strict=True):
+        told = quickly_parsed(text)
         listed = told.get(Trackway.INSTRUMENTATION_LOST) if isinstance(told, dict) else None
         found[int(run[row])].update(map(str, listed if isinstance(listed, list) else ()))
     for number, said in found.items():
