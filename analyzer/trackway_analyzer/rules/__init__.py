@@ -10,12 +10,13 @@ if TYPE_CHECKING:
     from trackway_analyzer.rules.arguments import Arguments
     from trackway_analyzer.rules.budgets import Budget
     from trackway_analyzer.rules.claims import Claim
-    from trackway_analyzer.rules.counts import Count, NoLoops
+    from trackway_analyzer.rules.counts import Count
     from trackway_analyzer.rules.effects import Effects, Outcome
     from trackway_analyzer.rules.expected import ExpectedCall
     from trackway_analyzer.rules.finding import Finding, Layer, Severity, State
     from trackway_analyzer.rules.grounding import Grounded
     from trackway_analyzer.rules.located import PolicyError
+    from trackway_analyzer.rules.loops import NoLoops
     from trackway_analyzer.rules.matching import AnyOrder, AtLeast, AtMost, Exact, InOrder
     from trackway_analyzer.rules.obligations import Continuity, Deadline, Routed
     from trackway_analyzer.rules.occurrence import (
@@ -56,12 +57,13 @@ __getattr__ = lazily(
         "arguments": "Arguments",
         "budgets": "Budget",
         "claims": "Claim",
-        "counts": "Count NoLoops",
+        "counts": "Count",
         "effects": "Effects Outcome",
         "expected": "ExpectedCall",
         "finding": "Finding Layer Severity State",
         "grounding": "Grounded",
         "located": "PolicyError",
+        "loops": "NoLoops",
         "matching": "AnyOrder AtLeast AtMost Exact InOrder",
         "obligations": "Continuity Deadline Routed",
         "occurrence": "Accompanied Called First Last Never NotTogether Together",

@@ -13,16 +13,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Final, Literal
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, best_match
 
-from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Result
@@ -41,25 +39,12 @@ from trackway_analyzer.rules.terms import Hidden, Source
 from trackway_analyzer.rules.values import (
     is_number,
     reader,
-    same,
     shown,
-    type_name,
 )
+from trackway_analyzer.rules.wanted import Mismatch, Verdict, Wanted
 
 Which = Literal["every", "any", "first", "last"]
 WHICH: Final = ("every", "any", "first", "last")
-
-
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """What is wrong with one argument."""
-
-    text: str
-    expected: JsonValue = None
-    got: JsonValue = None
-
-
-Verdict = Mismatch | Hidden | None
 
 
 @dataclass(frozen=True)
@@ -109,12 +94,12 @@ class Arguments(ToolRule):
         return None if self.where is None else compiled(self.where)
 
     @cached_property
-    def _wanted(self) -> list[tuple[str, _Wanted]]:
+    def _wanted(self) -> list[tuple[str, Wanted]]:
         return [
-            *((path, _Wanted.equal(value)) for path, value in self.equals.items()),
-            *((path, _Wanted.like(pattern)) for path, pattern in self.regex.items()),
-            *((path, _Wanted.listed(values)) for path, values in self.one_of.items()),
-            *((path, _Wanted.near(*bounds)) for path, bounds in self.within.items()),
+            *((path, Wanted.equal(value)) for path, value in self.equals.items()),
+            *((path, Wanted.like(pattern)) for path, pattern in self.regex.items()),
+            *((path, Wanted.listed(values)) for path, values in self.one_of.items()),
+            *((path, Wanted.near(*bounds)) for path, bounds in self.within.items()),
         ]
 
     @cached_property
@@ -246,71 +231,3 @@ class Arguments(ToolRule):
             expected=wrong.expected,
             got=wrong.got,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What a value should be: in words, as a value, and whether one is."""
-
-    text: str
-    value: JsonValue
-    fits: Callable[[JsonValue], bool]
-    types: frozenset[str]
-    """Types that a value may have; another type is named beside the value."""
-
-    @classmethod
-    def equal(cls, value: JsonValue) -> _Wanted:
-        return cls(shown(value), value, partial(same, value), frozenset({type_name(value)}))
-
-    @classmethod
-    def like(cls, pattern: str) -> _Wanted:
-        search = _regex(pattern).search
-        return cls(
-            f"a text like {pattern}",
-            pattern,
-            lambda v: isinstance(v, str) and bool(search(v)),
-            frozenset({"text"}),
-        )
-
-    @classmethod
-    def listed(cls, values: Iterable[JsonValue]) -> _Wanted:
-        listed = list(values)
-        return cls(
-            " or ".join(map(shown, listed)),
-            listed,
-            lambda v: any(same(v, item) for item in listed),
-            frozenset(map(type_name, listed)),
-        )
-
-    @classmethod
-    def near(cls, number: float, tolerance: float) -> _Wanted:
-        return cls(
-            f"{shown(number)} ± {shown(tolerance)}",
-            number,
-            lambda v: is_number(v) and abs(v - number) <= tolerance,
-            frozenset({"number"}),
-        )
-
-    def judged(self, source: Source, path: str) -> Iterator[Verdict]:
-        """Judge each value at a path; none is a mismatch of its own."""
-        values = reader(path)(source.value)
-        if not values:
-            yield source.lost or Mismatch(f"{path} absent, expected {self.text}", self.value)
-        for value in values:
-            hidden = source.hides(value)
-            if hidden is not None:
-                yield hidden
-            elif not self.fits(value):
-                yield Mismatch(f"{path} {self._beside(value)}", self.value, value)
-
-    def _beside(self, value: JsonValue) -> str:
-        kind = type_name(value)
-        beside = "" if kind in self.types or kind in ("null", "object", "list") else f" ({kind})"
-        return f"{shown(value)}{beside}, expected {self.text}"
-
-
-def _regex(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"{pattern!r} is no regular expression: {error}") from error

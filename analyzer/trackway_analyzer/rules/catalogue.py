@@ -9,9 +9,10 @@ from trackway_analyzer.rules.approvals import Approved
 from trackway_analyzer.rules.arguments import Arguments
 from trackway_analyzer.rules.budgets import Budget
 from trackway_analyzer.rules.claims import Claim
-from trackway_analyzer.rules.counts import Count, NoLoops
+from trackway_analyzer.rules.counts import Count
 from trackway_analyzer.rules.effects import Effects, Outcome
 from trackway_analyzer.rules.grounding import Grounded
+from trackway_analyzer.rules.loops import NoLoops
 from trackway_analyzer.rules.matching import AnyOrder, AtLeast, AtMost, Exact, InOrder
 from trackway_analyzer.rules.obligations import Continuity, Deadline, Routed
 from trackway_analyzer.rules.occurrence import (

@@ -27,12 +27,20 @@ from typing import Final
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.model import JsonValue, Trajectory
 from trackway_analyzer.records import Records
-from trackway_analyzer.rules.entities import established, subjects
+from trackway_analyzer.rules.entities import subjects
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Result
-from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.looked_at import compared, entities_returned, value_at
+from trackway_analyzer.rules.offered import (
+    INPUT,
+    Seen,
+    calls_of,
+    candidates,
+    in_source,
+    is_type,
+    resolved,
+)
 from trackway_analyzer.rules.rule import (
     Said,
     ToolRule,
@@ -48,11 +56,9 @@ from trackway_analyzer.rules.sentences import at_step, because, cannot_judge, st
 from trackway_analyzer.rules.source_path import source_path
 from trackway_analyzer.rules.surely import plain_keys, surely_from, surely_grounded
 from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden
-from trackway_analyzer.rules.told import Text, hidden_input, told
-from trackway_analyzer.rules.tools import MUTATE, NOTIFY, Tools
-from trackway_analyzer.rules.values import is_number, likeness, members, reader, same, shown
+from trackway_analyzer.rules.tools import Tools
+from trackway_analyzer.rules.values import is_number, likeness, reader, shown
 
-INPUT: Final = "input"
 _NEARLY: Final = 0.8
 """From 0 to 1: how alike two names are of which one may be the other misspelt."""
 
@@ -66,13 +72,6 @@ class Origin:
     value: JsonValue
     source: str
     """`lookup_order at step 1`, or `the user's input`."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    holds: bool | Hidden
-    source: int | None = None
-    """Row that the value came from; None: the user's input."""
 
 
 @dataclass(frozen=True)
@@ -151,8 +150,8 @@ class Grounded(ToolRule):
         """Rows whose value a quick look finds at the one source."""
         if self._relation is not None or len(self.sources) != 1 or INPUT in self.sources:
             return frozenset()
-        name, path = _resolved(evidence, self.sources[0])
-        if path == "$" and _is_type(evidence, name):
+        name, path = resolved(evidence, self.sources[0])
+        if path == "$" and is_type(evidence, name):
             return surely_grounded(evidence, self.tool, self.argument, name)
         keys = plain_keys(path)
         return surely_from(evidence, self.tool, self.argument, ((name, keys),) if keys else ())
@@ -190,15 +189,15 @@ class Grounded(ToolRule):
         near = get_close_matches(wanted, bare, n=1, cutoff=_NEARLY)
         return bare[near[0]] if near else None
 
-    def _seen(self, evidence: Evidence, row: int, value: JsonValue) -> _Seen:
+    def _seen(self, evidence: Evidence, row: int, value: JsonValue) -> Seen:
         whole = self._seen_whole(evidence, row, value)
         if whole.holds is True or not isinstance(value, list) or not value:
             return whole
         parts = [self._seen_whole(evidence, row, part) for part in value]
         return min(parts, key=lambda part: (part.holds is True, part.holds is not False))
 
-    def _seen_whole(self, evidence: Evidence, row: int, value: JsonValue) -> _Seen:
-        seen = [_in_source(evidence, row, value, name) for name in self.sources or (None, INPUT)]
+    def _seen_whole(self, evidence: Evidence, row: int, value: JsonValue) -> Seen:
+        seen = [in_source(evidence, row, value, name) for name in self.sources or (None, INPUT)]
         return max(seen, key=lambda s: (s.holds is True, isinstance(s.holds, Hidden)))
 
     def say(self, evidence: Evidence, result: Result) -> Said:
@@ -240,87 +239,12 @@ class Grounded(ToolRule):
             (item, call)
             for name in self.sources or (None,)
             if name != INPUT
-            for call in _calls(evidence, row, name)
+            for call in calls_of(evidence, row, name)
             if evidence.earlier(call, row) is True and evidence.answered(call) is True
-            for item in _candidates(evidence, call, name)
+            for item in candidates(evidence, call, name)
         ]
         alike = [pair for pair in seen if is_number(pair[0]) == is_number(value)]
         if not alike:
             return None
         item, call = max(alike, key=lambda pair: likeness(pair[0], value))
         return f"{shown(item)} from {at_step(evidence, call)}"
-
-
-def _is_type(evidence: Evidence, name: str) -> bool:
-    return name in evidence.entity_types and name not in evidence.tools
-
-
-def _calls(evidence: Evidence, row: int, source: str | None) -> list[int]:
-    """Calls of the run that a source speaks of, other than the call itself."""
-    calls = [call for call in evidence.calls(evidence.run[row]) if call != row]
-    if source is None:
-        return calls
-    name, path = _resolved(evidence, source)
-    if path == "$" and _is_type(evidence, name):
-        return [
-            call
-            for call in calls
-            if evidence.kind[call] not in (MUTATE, NOTIFY)
-            and evidence.spec(evidence.tool[call]).entity.type == name
-        ]
-    return [call for call in calls if evidence.tool[call] == name]
-
-
-def _resolved(evidence: Evidence, source: str) -> tuple[str, str]:
-    """A tool whose name has dots may stand without quotes where it is known."""
-    if source in evidence.tools or source in evidence.entity_types:
-        return source, "$"
-    return source_path(source)
-
-
-def _candidates(evidence: Evidence, call: int, source: str | None) -> list[JsonValue]:
-    """Values that a call offers to a source."""
-    result = evidence.result(call)
-    if source is not None:
-        name, path = _resolved(evidence, source)
-        if path == "$" and _is_type(evidence, name):
-            return list(established(evidence, call).values)
-        if path != "$":
-            return [] if isinstance(result, Hidden) else reader(path)(result.value)
-    return [] if isinstance(result, Hidden) else [v for _, _, v in members(result.value)]
-
-
-def _in_source(evidence: Evidence, row: int, value: JsonValue, source: str | None) -> _Seen:
-    run = evidence.run[row]
-    if source == INPUT:
-        if any(text.holds(value) for text in told(evidence, run, row)):
-            return _Seen(True)
-        return _Seen(hidden_input(evidence, run) or False)
-    hidden: Hidden | None = None
-    for call in reversed(_calls(evidence, row, source)):
-        in_order, answered = evidence.earlier(call, row), evidence.answered(call)
-        if in_order is False or answered is False:
-            continue
-        offered = _offers(evidence, call, source, value)
-        if offered is False:
-            continue
-        if offered is True and in_order is True and answered is True:
-            return _Seen(True, call)
-        unknown = next((x for x in (in_order, offered) if isinstance(x, Hidden)), None)
-        hidden = hidden or unknown or Hidden(NOT_RECORDED_GAP, evidence.position(call))
-    position = evidence.position(row)
-    return _Seen(hidden or evidence.hides_step(run, before=position) or False)
-
-
-def _offers(evidence: Evidence, call: int, source: str | None, value: JsonValue) -> bool | Hidden:
-    offered = _candidates(evidence, call, source)
-    if any(same(item, value) for item in offered):
-        return True
-    result = evidence.result(call)
-    if not isinstance(result, Hidden):
-        text = result.value
-        if isinstance(text, str) and text in offered and Text(text, "tool").holds(value):
-            return True
-        return result.cut or result.hides(*offered) or False
-    refs = established(evidence, call)  # survive where content is off
-    return result if not refs.values else refs.has(value) or refs.has(str(value))

@@ -30,8 +30,8 @@ from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.actions import reads_by_name
 from trackway_analyzer.rules.evidence import Evidence
-from trackway_analyzer.rules.grounding import INPUT
 from trackway_analyzer.rules.identifiers import identifiers
+from trackway_analyzer.rules.offered import INPUT
 from trackway_analyzer.rules.terminal import terminal_actions
 from trackway_analyzer.rules.terms import Source
 from trackway_analyzer.rules.told import told
