@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 MEMORY: Final = "1GB"
 """What DuckDB may use; the process takes up to half a gigabyte more."""
-DIGEST_ROWS: Final = 1_000_000
+DIGEST_ROWS: Final = 200_000
+"""More at a time take longer each: what is worked on falls out of the cache of the processor."""
 SPAN_ROWS: Final = 100_000
 _KEY: Final = "trackway_key"
 
