@@ -9,5 +9,6 @@
 3. Everything else survived, mutants that no test reaches among them. Mutants that mean the same as
    the code count as survivors, too.
 4. Of a sample, each module has its share, and the figure comes with its 95% interval (Wilson).
-5. Hypothesis draws the same examples each time.
+5. What was found is kept, mutant by mutant, beside the copy of the sources that it was found on.
+6. Hypothesis draws the same examples each time.
 """

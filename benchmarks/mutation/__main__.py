@@ -1,4 +1,8 @@
-"""Mutate the rules: `make -C benchmarks mutation`. Exits 1 below 90% killed."""
+"""Mutate the rules: `make -C benchmarks mutation`.
+
+Exits 1 below 90% killed, 3 where mutants are left to try (`--seconds`): the next call goes on with
+the copy that the first one made, unless it is told to start `--anew`.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,13 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from math import sqrt
 from pathlib import Path
 from typing import Final
@@ -23,10 +30,14 @@ from benchmarks.report import setting, table
 ROOT: Final = Path(__file__).parents[2]
 HERE: Final = Path(__file__).parent
 RULES: Final = Path("trackway_analyzer/rules")
-COPIED: Final = ("analyzer/trackway_analyzer", "tests", "docs", "benchmarks")
+COPIED: Final = ("analyzer/trackway_analyzer", "src/trackway", "tests", "docs", "benchmarks")
 PACKAGES: Final = ("mutmut", "pytest", "hypothesis", "trackway-analyzer", "pyarrow")
 WANTED: Final = 0.9
 Z: Final = 1.959964
+FIRST: Final = "trackway_analyzer.rules.tools.*mutmut_1"
+"""Tried first, so that all mutants are made: their names are what a sample is taken from."""
+GO_ON: Final = 3
+"""Exit code of a call that left mutants untried."""
 KILLED: Final = frozenset({"killed", "timeout"})
 
 Codes = dict[str, int | None]
@@ -45,16 +56,30 @@ def lay_out(folder: Path) -> None:
         shutil.copy2(HERE / name, folder / name)
 
 
-def mutmut(folder: Path, names: Iterable[str], log: Path) -> None:
-    """Run the tests against these mutants; against all that were not tried if none is named."""
+def mutmut(folder: Path, names: Iterable[str], ends: float | None) -> bool:
+    """Run the tests against these mutants; False: the time was over before all were tried."""
     command = [str(Path(sys.executable).with_name("mutmut")), "run", "--max-children", "1", *names]
     environment = {**os.environ, "HYPOTHESIS_PROFILE": "mutation"}
+    log = folder / "mutmut.log"
     with log.open("ab") as output:
-        done = subprocess.run(
-            command, cwd=folder, env=environment, stdout=output, stderr=output, check=False
+        running = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
         )
-    if done.returncode:
-        sys.exit(f"mutmut stopped with {done.returncode}; what it said stands in {log}")
+        try:
+            code = running.wait(None if ends is None else max(0.0, ends - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            # What was tried is saved mutant by mutant.
+            os.killpg(running.pid, signal.SIGINT)
+            running.wait()
+            return False
+    if code:
+        sys.exit(f"mutmut stopped with {code}; what it said stands in {log}")
+    return True
 
 
 def codes(folder: Path) -> dict[str, Codes]:
@@ -121,28 +146,36 @@ def survivors(folder: Path, found: Mapping[str, Codes]) -> Iterable[str]:
                 yield f"{name}: {verdict(code)}\n" + "\n".join(diff.splitlines()[3:])
 
 
-def tried(folder: Path, size: int | None, seed: int) -> tuple[dict[str, int], dict[str, Codes]]:
-    """Try the mutants: how many each module has, and the exit codes of those that were meant."""
-    log = folder / "mutmut.log"
-    # Some first, so that all are made: their names are what a sample is taken from.
-    mutmut(folder, ["trackway_analyzer.rules.tools.*mutmut_1"], log)
+def chosen(folder: Path, size: int | None, seed: int) -> set[str]:
+    """The mutants that are meant: a sample, or all."""
     mutants = codes(folder)
-    everyone = [name for of in mutants.values() for name in of]
-    meant = set(sample(mutants, size, seed) if size else everyone)
-    mutmut(folder, sorted(meant) if size else [], log)
-    slow = [n for of in codes(folder).values() for n in meant & of.keys() if is_timeout(of[n])]
-    if slow:
-        mutmut(folder, slow, log)
-    sizes = {module: len(of) for module, of in mutants.items()}
-    return sizes, {
-        module: {name: code for name, code in of.items() if name in meant}
-        for module, of in codes(folder).items()
-    }
+    return set(sample(mutants, size, seed) if size else chain.from_iterable(mutants.values()))
 
 
-def is_timeout(code: int | None) -> bool:
-    """Whether the tests of a mutant were stopped."""
-    return verdict(code) == "timeout"
+def try_them(folder: Path, size: int | None, seed: int, seconds: float | None) -> bool:
+    """Try the mutants that were not tried yet, as far as the time goes; whether none is left.
+
+    What was found stands in the folder. A timeout is tried once more.
+    """
+    ends = None if seconds is None else time.monotonic() + seconds
+    twice = folder / "twice.json"
+    if not codes(folder) and not mutmut(folder, [FIRST], ends):
+        return False
+    meant = chosen(folder, size, seed)
+    if (untried := _those(folder, meant, None)) and not mutmut(folder, untried, ends):
+        return False
+    if not twice.exists():
+        twice.write_text(json.dumps(_those(folder, meant, "timeout")), "utf-8")
+        if (slow := _those(folder, meant, "timeout")) and not mutmut(folder, slow, ends):
+            return False
+    return True
+
+
+def _those(folder: Path, meant: set[str], status: str | None) -> list[str]:
+    """Mutants with this verdict; None: not tried."""
+    wanted = status or "not tried"
+    found = codes(folder).values()
+    return sorted(n for of in found for n in of if n in meant and verdict(of[n]) == wanted)
 
 
 def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -151,6 +184,9 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--sample", type=int, help="try about so many mutants instead of all")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=HERE / ".work")
+    parser.add_argument("--seconds", type=float, help="stop after so long; the next call goes on")
+    parser.add_argument("--anew", action="store_true", help="forget what was found, copy anew")
+    parser.add_argument("--report", action="store_true", help="print what was found so far")
     return parser.parse_args(arguments)
 
 
@@ -158,16 +194,32 @@ def main() -> int:
     """Print the table, the figure, and what survived."""
     given = parsed()
     folder: Path = given.folder.resolve()
-    lay_out(folder)
-    sizes, found = tried(folder, given.sample, given.seed)
+    if given.anew or not folder.exists():
+        lay_out(folder)
+    done = given.report or try_them(folder, given.sample, given.seed, given.seconds)
+    meant = chosen(folder, given.sample, given.seed)
+    sizes = {module: len(of) for module, of in codes(folder).items()}
+    found = {
+        module: {name: code for name, code in of.items() if name in meant}
+        for module, of in codes(folder).items()
+    }
+    left = len(_those(folder, meant, None))
+    if not done:
+        print(f"{left:,} of {len(meant):,} mutants are left: call again, or with --report")
+        return GO_ON
     everything = [code for of in found.values() for code in of.values()]
     rows = [row(name, of.values(), sizes[name]) for name, of in found.items()]
     rows.append(row("all", everything, sum(sizes.values())))
     print(table(("module", "mutants", "tried", "killed", "timeout", "survived", ""), rows))
     killed = sum(verdict(code) in KILLED for code in everything)
+    everything = [code for code in everything if verdict(code) != "not tried"]
+    if not everything:
+        return GO_ON
     low, high = interval(killed, len(everything))
     drawn = f", a sample with seed {given.seed}: 95% interval {low:.1%} to {high:.1%}"
     print(f"\n{killed / len(everything):.1%} killed{drawn if given.sample else ''}")
+    if left:
+        print(f"{left:,} of {len(meant):,} were not tried yet")
     print(f"\n{setting(PACKAGES)}")
     for text in survivors(folder, found):
         print(f"\n{text}")
