@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -251,7 +250,7 @@ def test_files_of_somebody_else_are_not_ours(tmp_path: Path) -> None:
 def test_large_files_are_checked_where_they_lie(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules[load.__module__], "_LARGE", 1_000)
+    monkeypatch.setattr("trackway_analyzer.trajectories._LARGE", 1_000)
     one = population(300, [], 0, 3)
     write(one, tmp_path)
     runs = load(tmp_path)
