@@ -1,13 +1,15 @@
-"""Secrets that a text sets under a name: `password=...`, `"api_key": "..."`, `Cookie: ...`.
+"""Secrets that a text sets under a name: `password=...`, `"api_key": "..."`, `<token>...</token>`.
 
-1. The name that stands before `=` or `:` decides, alone or with the word before it (`API key: x`),
-   as it would decide on a key (`secret_names.py`).
+1. The name that stands before `=`, `:` or `:=` decides, alone or with the word before it
+   (`API key: x`), as it would decide on a key (`secret_names.py`); `pass`, `pw` and `auth` only
+   in quotes or before `=`. So does the name of an element of XML.
 2. A quoted secret is all between the quotes, or to the end of the line where they do not close;
    quotes may be escaped, since JSON stands in JSON. A bare one ends at white space, quotes,
    brackets, `&`, and at a comma or semicolon before the next name. Behind `authorization` and
-   `cookie` it is the rest of the line.
+   `cookie` it is the rest of the line. Of a list of quoted texts it is all of them.
 3. No secret: fewer than 4 characters; None, null, true, false; a call or an index
-   (`= get_token()`); plain words after a colon and a space (`Reset your password: click here`).
+   (`= get_token()`); a number of `tokens`; plain words after a colon and a space
+   (`Reset your password: click here`).
 """
 
 from __future__ import annotations
@@ -18,23 +20,35 @@ from functools import lru_cache
 from typing import Final
 
 from trackway.capture.search import LOOK, Work
-from trackway.capture.secret_names import DeniedNames
+from trackway.capture.secret_names import MORE, DeniedNames, is_alone
 from trackway.schema import redaction_marker
 
 MARKER: Final = redaction_marker("assignment")
 
 _NAMES: Final = frozenset(
     (
-        *("password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "credential"),
-        *("credentials", "key", "cvv", "cvc", "jwt", "connectionstring", "connection string"),
+        *(
+            "pass",
+            "pw",
+            "auth",
+            "secret",
+            "token",
+            "credential",
+            "key",
+            "cvv",
+            "cvc",
+            "jwt",
+            "connectionstring",
+            "connection string",
+        ),
         *("connection_string", "authorization", "cookie"),
     )
 )
-"""How names end behind which a text may hold a secret; the whole name decides."""
+"""What names hold near their end behind which there may be a secret; the whole name decides."""
 _HEADERS: Final = frozenset(("authorization", "cookie"))
 _NAME_END: Final = r"[0-9]{0,4}(?:\\{0,%d}[\"'])? {0,4}"
 _SET_TO: Final = (
-    _NAME_END % 3 + r"(?P<separator>=>?|:)(?P<space>\s{0,4})"
+    _NAME_END % 3 + r"(?P<separator>=>?|:=?)(?P<space>\s{0,4})"
     r"(?:(?P<quote>\\{0,3}[\"'])(?P<quoted>(?!\[redacted:).+?)(?:(?P=quote)|$)|"
 )
 _value: Final = re.compile(
@@ -46,9 +60,21 @@ _rest_of_line: Final = re.compile(
     _SET_TO + r"(?P<bare>(?!\[redacted:|[A-Za-z_][A-Za-z_.]{0,200}[(\[])[^\s\"'\\][^\r\n\"'\\]*))",
     re.MULTILINE,
 ).match
+_LIST: Final = _NAME_END % 3 + r"(?P<separator>=>?|:=?)\s{0,4}\[\s{0,64}(?P<quote>\\{0,3}[\"'])"
+_begins_list: Final = re.compile(_LIST).match
+_list: Final = re.compile(
+    _LIST + r"(?P<quoted>(?!\[redacted:)[\s\S]{1,512}?)(?P=quote)\s{0,64}\]"
+).match
+_element: Final = re.compile(
+    r"[0-9]{0,4}(?:\s[^<>]{0,256})?>\s{0,64}(?:<!\[CDATA\[)?"
+    r"(?P<quoted>(?!\[redacted:)[^<>\s][^<>]{0,1023})(?:\]\]>)?<\\{0,7}/"
+).match
+# `pass` is the beginning of several names, `pw` that of one.
+_REST: Final = f"(?:word|wd|phrase|code|d)?{MORE}?"
 # Backslashes double in JSON, and the quote gets one of its own.
 _SEPARATOR: Final = _NAME_END % 7 + "[:=]"
-_separates: Final = re.compile(_SEPARATOR).match
+_separates: Final = re.compile(f"(?P<rest>{_REST})(?:{_SEPARATOR})").match
+_opens: Final = re.compile(rf"(?P<rest>{_REST})[0-9]{{0,4}}(?:\s[^<>]{{0,256}})?>").match
 _NAME_CHARACTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _LONGEST_NAME: Final = 64
 _STRETCH: Final = 4096
@@ -59,6 +85,13 @@ _ASSIGNED: Final = 40
 """What it costs besides where something is set to it, """
 _HARMLESS: Final = 32
 """and where that is denied nothing."""
+_LISTED: Final = 512
+"""What it costs to find the end of a list."""
+_TAGS: Final = 2
+"""So many times the cost of a name where it may be that of an element."""
+_QUOTES: Final = ('"', "'", "\\")
+_TAG_CHARACTERS: Final = _NAME_CHARACTERS + ":"
+_is_amount: Final = re.compile(r"[0-9][0-9.,_]*").fullmatch
 _CALL: Final = re.compile(r"[A-Za-z_][A-Za-z_.]{0,200}[(\[]")
 _SHORTEST: Final = 4
 _NO_SECRETS: Final = frozenset(("none", "null", "true", "false", "undefined"))
@@ -70,19 +103,30 @@ class Assignments:
     def __init__(self, names: DeniedNames) -> None:
         # A text repeats its few names.
         self._denies: Final = lru_cache(maxsize=1024)(names.denies)
+        self._counts: Final = lru_cache(maxsize=1024)(names.counts)
         self.endings: Final = tuple(sorted(_NAMES | names.last_words))
-        """How the names end behind which a text may hold a secret, in lower case."""
-        self.screen: Final = f"(?i:{'|'.join(map(re.escape, self.endings))}){_SEPARATOR}"
-        """A regular expression without look-around that every assignment matches."""
+        """What stands near the end of the names with a secret behind, in lower case."""
+        either = f"(?i:{'|'.join(map(re.escape, self.endings))})"
+        self.screens: Final = (
+            f"{either}(?i:{_REST}){_SEPARATOR}",
+            f"<[A-Za-z0-9_.:-]*{either}",
+        )
+        """Regular expressions without look-around; every assignment matches one."""
 
     def may_stand_in(self, text: str, look: Work) -> bool:
         """Whether a text, or a string in a JSON text, may hold an assignment; paid from `look`."""
         lower = _ascii(text).lower()
+        elements = _may_hold_elements(lower)
+        cost = _NAME * _TAGS if elements else _NAME
         for name in self.endings:
             end = lower.find(name)
             while end >= 0:
                 end += len(name)
-                if not look.spend(_NAME) or _separates(lower, end):
+                if (
+                    not look.spend(cost)
+                    or _separates(lower, end)
+                    or (elements and _is_in_tag(lower, end))
+                ):
                     return True
                 end = lower.find(name, end)
         return False
@@ -94,15 +138,18 @@ class Assignments:
         for end, name in self._assigned_in(text, work):
             if end < done or (end < no_cookie_before and name == "cookie"):
                 continue
-            denied = self._is_denied(text, end)
-            if not name or not work.spend(LOOK if denied else _HARMLESS):
+            found = self._denied(text, end)
+            cost = _HARMLESS if found is None else LOOK
+            if found is not None and _begins_list(text, end):
+                cost += _LISTED
+            if not name or not work.spend(cost):
                 text = text[:end]
                 break
-            match = (_rest_of_line if name in _HEADERS else _value)(text, end) if denied else None
+            match = None if found is None else self._match(text, end, name, found)
             if match is None:
                 continue
-            group = "bare" if match["quoted"] is None else "quoted"
-            if _is_secret(match, group, name):
+            group = "quoted" if match["quoted"] is not None else "bare"
+            if self._is_secret(match, group, name, found or ""):
                 start, stop = match.span(group)
                 pieces += (text[done:start], MARKER)
                 done = stop
@@ -111,12 +158,14 @@ class Assignments:
         return "".join((*pieces, text[done:])) if pieces else text
 
     def _assigned_in(self, text: str, work: Work) -> Iterator[tuple[int, str]]:
-        """Yield where each name ends that a separator follows, and the name, in order.
+        """Yield where each name ends that is set to something, and what stands in it, in order.
 
         Where the work is spent the last name is empty: from there on nothing was looked at.
         """
         lower = _ascii(text).lower()
         names = [name for name in self.endings if name in lower]
+        elements = _may_hold_elements(lower)
+        cost = _NAME * _TAGS if elements else _NAME
         for start in range(0, len(lower) if names else 0, _STRETCH):
             found: list[tuple[int, str]] = []
             looks = 0
@@ -126,40 +175,66 @@ class Assignments:
                 end = lower.find(name, start, stop) + length
                 while end >= length:
                     looks += 1
-                    if _separates(lower, end):
-                        found.append((end, name))
+                    match = _separates(lower, end)
+                    if match is None and elements and _is_in_tag(lower, end):
+                        match = _opens(lower, end)
+                    if match is not None:
+                        found.append((match.end("rest"), name))
                     end = lower.find(name, end, stop) + length
-            if looks and not work.spend(_NAME * looks + _ASSIGNED * len(found)):
+            if looks and not work.spend(cost * looks + _ASSIGNED * len(found)):
                 yield start, ""
                 return
             yield from sorted(found)
 
-    def _is_denied(self, text: str, end: int) -> bool:
-        """Whether the name that ends here is denied, alone or with the word before it."""
+    def _denied(self, text: str, end: int) -> str | None:
+        """Return the name that ends here where it is denied, alone or with the word before it."""
         before = text[max(0, end - _LONGEST_NAME) : end]
         rest = before.rstrip(_NAME_CHARACTERS)
         name = before[len(rest) :]
-        if self._denies(name) or (rest.endswith("\\") and self._denies(name[1:])):
-            return True  # behind a backslash the first letter may be that of an escape
+        if self._denies(name):
+            return name
+        if rest.endswith("\\") and self._denies(name[1:]):
+            return name[1:]  # behind a backslash the first letter may be that of an escape
         word = rest[:-1]
-        return rest.endswith(" ") and self._denies(before[len(word.rstrip(_NAME_CHARACTERS)) :])
+        both = before[len(word.rstrip(_NAME_CHARACTERS)) :]
+        return both if rest.endswith(" ") and self._denies(both) else None
+
+    def _match(self, text: str, end: int, name: str, whole: str) -> re.Match[str] | None:
+        """Match what a denied name is set to."""
+        match = _list(text, end) or (_rest_of_line if name in _HEADERS else _value)(text, end)
+        if match is None:
+            return _element(text, end) if _is_in_tag(text, end) else None
+        bare = text[end : end + 1] not in _QUOTES and "=" not in match["separator"]
+        return None if bare and is_alone(whole) and self._counts(whole) else match
+
+    def _is_secret(self, match: re.Match[str], group: str, name: str, whole: str) -> bool:
+        """Whether what a denied name is set to is a secret, and not prose, code, a placeholder."""
+        secret = match[group]
+        if len(secret) < _SHORTEST or secret.lower() in _NO_SECRETS:
+            return False
+        if _is_amount(secret) and self._counts(whole) and not is_alone(whole):
+            return False
+        if group == "quoted":
+            return True
+        if name == "cookie" and "=" not in secret:
+            return False
+        return (
+            not _is_prose(match, secret) and _CALL.match(match.string, match.start(group)) is None
+        )
+
+
+def _may_hold_elements(text: str) -> bool:
+    return "<" in text and ("</" in text or "<\\" in text)
+
+
+def _is_in_tag(text: str, end: int) -> bool:
+    """Whether the name that ends here is that of an opening tag."""
+    return text[max(0, end - _LONGEST_NAME) : end].rstrip(_TAG_CHARACTERS).endswith("<")
 
 
 def _ascii(text: str) -> str:
     """Return the text with a stand-in for each other character, so that places stay places."""
     return text if text.isascii() else text.encode("ascii", "replace").decode()
-
-
-def _is_secret(match: re.Match[str], group: str, name: str) -> bool:
-    """Whether what a denied name is set to is a secret, and not prose, code or a placeholder."""
-    secret = match[group]
-    if len(secret) < _SHORTEST or secret.lower() in _NO_SECRETS:
-        return False
-    if group == "quoted":
-        return True
-    if name == "cookie" and "=" not in secret:
-        return False
-    return not _is_prose(match, secret) and _CALL.match(match.string, match.start(group)) is None
 
 
 def _is_prose(match: re.Match[str], secret: str) -> bool:

@@ -44,6 +44,7 @@ from trackway.capture.parts import (
     Missing,
     Opaque,
     Parts,
+    Under,
 )
 from trackway.capture.storage import (
     class_attribute,
@@ -224,5 +225,6 @@ _READERS: Final[dict[type, Callable[[Any], Parts]]] = {
     Digest: lambda value: value,
     Missing: lambda value: value,
     Json: lambda value: value,
+    Under: lambda value: value,
 }
 _BY_TYPE: Final = {id(kind): reader for kind, reader in _READERS.items()}

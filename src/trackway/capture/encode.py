@@ -14,7 +14,8 @@
    Members of an object share what is left, so that a huge one does not push out its neighbours;
    lists are cut from the end; a string that does not fit keeps its beginning. Markers name what
    was left out (`limits.py`).
-5. A denied key costs its value (`redact.py`). Strings, numbers and bytes: `leaves.py`.
+5. A denied key costs its value (`redact.py`), one of bytes as its text would. Strings,
+   numbers and bytes: `leaves.py`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,17 @@ from trackway.capture.convert import parts_of
 from trackway.capture.errors import record_capture_error
 from trackway.capture.leaves import TAIL, TAILS_KEPT, Leaves
 from trackway.capture.limits import ELLIPSIS, Limits, items_marker, keys_marker
-from trackway.capture.parts import Blob, Digest, Elements, Inner, Members, Missing, Opaque, Parts
+from trackway.capture.parts import (
+    Blob,
+    Digest,
+    Elements,
+    Inner,
+    Members,
+    Missing,
+    Opaque,
+    Parts,
+    Under,
+)
 from trackway.capture.parts import Json as JsonText
 from trackway.capture.redact import KEY_NAME_MARKER, Redactor
 from trackway.capture.text import Json, json_text
@@ -109,6 +120,8 @@ class _Walk(Leaves):
             return self.digest(parts)
         if isinstance(parts, JsonText):
             return self.value(self.read(parts.text), depth)
+        if isinstance(parts, Under):
+            return self.under(parts, depth)
         if isinstance(parts, Missing):
             self.cut = True
             return items_marker(parts.count)
@@ -131,6 +144,22 @@ class _Walk(Leaves):
             return self.value(parts.value, depth + 1)
         finally:
             self.inside.discard(id(value))
+
+    def under(self, parts: Under, depth: int) -> Json:
+        """Return a value whose names stand elsewhere."""
+        for key in parts.names:
+            plain = self.value(key, depth)
+            name = self.name_of(plain)
+            if self.denies(name):
+                return self.withheld(name, parts.value, depth - 1)
+        return self.value(parts.value, depth)
+
+    def name_of(self, plain: Json) -> str:
+        """Return the text by which a key is denied or not."""
+        if isinstance(plain, str):
+            return plain
+        known = self.names.get(id(plain))
+        return json_text(plain) if known is None else known[1]
 
     def read(self, text: str) -> Any:
         """Return what a text holds as JSON, or the text."""
@@ -159,8 +188,8 @@ class _Walk(Leaves):
             while name in result:
                 taken[base] = taken.get(base, 1) + 1
                 name = f"{base} ({taken[base]})"
-            if self.denied(whole, member):
-                result[name] = KEY_NAME_MARKER
+            if self.denies(denial := self.name_of(plain)) and not _is_nothing(member):
+                result[name] = self.withheld(denial, member, depth)
             elif _is_scalar(type(member)):
                 result[name] = self.value(member, depth + 1)
             else:
@@ -172,7 +201,7 @@ class _Walk(Leaves):
             self.room = share
             result[name] = self.value(member, depth + 1)
             self.room += kept_back
-        if self.redactor is not None and self.redactor.pairs.hide_in_object(result):
+        if self.redactor is not None and self.redactor.pairs.hide_in_object(result, self.names):
             self.redacted = True
         if parts.partial:
             self.cut = True
@@ -207,7 +236,7 @@ class _Walk(Leaves):
                 break
             self.room -= cost
             result.append(self.value(item, depth + 1))
-        if self.redactor is not None and self.redactor.pairs.hide_in_list(result):
+        if self.redactor is not None and self.redactor.pairs.hide_in_list(result, self.names):
             self.redacted = True
         if parts.unordered:
             result.sort(key=json_text)
@@ -231,14 +260,25 @@ class _Walk(Leaves):
         finally:
             self.room = kept_back
 
-    def denied(self, name: str, member: Any) -> bool:
+    def denies(self, name: str) -> bool:
         redactor = self.redactor
-        if redactor is None or name in redactor.safe_keys or redactor.learn(name):
-            return False
-        if member is None or type(member) is bool or (type(member) is str and not member):
-            return False
+        return not (redactor is None or name in redactor.safe_keys or redactor.learn(name))
+
+    def withheld(self, name: str, member: Any, depth: int) -> Json:
+        """Return the marker that stands under a denied name, or its numbers where it counts."""
+        if self.redactor is not None and self.redactor.counts(name):
+            known = len(self.unrecorded)
+            plain = self.value(member, depth + 1)
+            if not self.redactor.withholds(name, plain):
+                return plain
+            del self.unrecorded[known:]
         self.redacted = True
-        return True
+        return KEY_NAME_MARKER
+
+
+def _is_nothing(value: Any) -> bool:
+    kind = type(value)
+    return value is None or kind is bool or (kind is str and not value)
 
 
 def _is_scalar(kind: type) -> bool:

@@ -45,6 +45,7 @@ _SEARCH_COST: Final = 512
 _MARKER_COST: Final = 512
 _BLOB_COST: Final = 2048
 _LONGEST_KEY: Final = 256
+_LONGEST_NAME: Final = 64
 _SEARCHED_BYTES: Final = 4096
 """Nobody guesses more bytes than these from their hash, whatever secret is in them."""
 _FEWEST_CARD_DIGITS: Final = 10**12
@@ -71,6 +72,8 @@ class Leaves:
         """What looks at places that may be secrets may still cost."""
         self.window = limits.value_bytes + MARGIN
         self.hashed_bytes = limits.hash_bytes
+        self.names: dict[int, tuple[object, str]] = {}
+        """What short bytes say, by the id of their record; the record, so that the id stays its."""
         self.unrecorded: list[Json] = []
         self.cut = False
         self.redacted = False
@@ -91,7 +94,7 @@ class Leaves:
             if length > self.room:
                 return self.beginning(text, min(self.window, self.room // _MOST_ESCAPED, self.scan))
             # Looked at, written, hashed; and where something may be set to them, names looked for.
-            length += 3 * length if ":" in text or "=" in text else length
+            length += 3 * length if ":" in text or "=" in text or "</" in text else length
         self.room -= length
         text = encodable(text)
         exempt = self.exempt
@@ -204,6 +207,14 @@ class Leaves:
         return SECRET_TYPE_MARKER
 
     def blob(self, parts: Blob) -> Json:
+        """Return the record of bytes, and keep in mind what it says where it may be a name."""
+        record = self.bytes_record(parts)
+        if parts.length <= _LONGEST_NAME and self.redactor is not None:
+            text = parts.cut(slice(0, parts.length)).decode("latin-1")
+            self.names[id(record)] = (record, text)
+        return record
+
+    def bytes_record(self, parts: Blob) -> Json:
         """Return type, length and hash of bytes; no hash where they are few and hold a secret."""
         redactor = self.redactor
         if redactor is not None and parts.length <= _SEARCHED_BYTES:

@@ -1,4 +1,8 @@
-"""NumPy and pandas values: type, shape and head; read only where the program has imported them."""
+"""NumPy and pandas values: type, shape and head; read only where the program has imported them.
+
+What has a name stands under it: fields of records, columns, labelled elements. That of a series or
+an index decides too on whether its elements are recorded.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from trackway.capture.parts import Digest, Inner, Members, Opaque, Parts
+from trackway.capture.parts import Digest, Inner, Members, Opaque, Parts, Under
 from trackway.capture.storage import type_name
 
 HEAD_ELEMENTS: Final = 20
@@ -23,6 +27,8 @@ _FRAME_COST: Final = 65_536
 def _ndarray(value: Any, numpy: Any) -> Parts:
     plain = numpy.ndarray.view(value, numpy.ndarray)
     head = plain.flat[:HEAD_ELEMENTS].tolist()
+    if plain.dtype.names:
+        head = [_record(fields, plain.dtype) for fields in head]
     pairs = [
         ("type", type_name(type(value))),
         ("dtype", _dtype(plain.dtype)),
@@ -43,8 +49,25 @@ def _dtype(dtype: Any) -> str:
     return str(dtype) if fields <= _HEAD_COLUMNS else f"{fields} fields"
 
 
+def _record(fields: Any, dtype: Any) -> Any:
+    """Return what stands in an array by the names of its fields, of arrays in it too."""
+    if isinstance(fields, list):
+        return [_record(item, dtype) for item in fields]
+    if not dtype.names or not isinstance(fields, tuple):
+        return fields
+    kinds = [dtype[name].base for name in dtype.names]
+    pairs = zip(dtype.names, fields, kinds, strict=True)
+    return {name: _record(_listed(field), kind) for name, field, kind in pairs}
+
+
+def _listed(field: Any) -> Any:
+    return field.tolist() if type_name(type(field)) == "numpy.ndarray" else field
+
+
 def _numpy_scalar(value: Any, numpy: Any) -> Parts:
     plain = numpy.generic.item(value)
+    if isinstance(value, numpy.void) and value.dtype.names:
+        return Inner(_record(plain, value.dtype))
     return Opaque(str(plain)) if isinstance(plain, numpy.generic) else Inner(plain)
 
 
@@ -71,14 +94,24 @@ def _series(value: Any, pandas: Any) -> Parts:
         ("dtype", str(value.dtype)),
         ("shape", list(value.shape)),
         # Labels name values as keys do, and a denied name must be seen.
-        ("head", dict(zip(head.index, head, strict=True)) if labelled else list(head)),
+        (
+            "head",
+            Under(
+                (value.name, *value.index.names),
+                dict(zip(head.index, head, strict=True)) if labelled else list(head),
+            ),
+        ),
     ]
     return Members(pairs, len(pairs), partial=value.shape[0] > HEAD_ELEMENTS, cost=_SERIES_COST)
 
 
 def _index(value: Any, _pandas: Any) -> Parts:
     head = list(value[:HEAD_ELEMENTS])
-    pairs = [("type", type_name(type(value))), ("shape", list(value.shape)), ("head", head)]
+    pairs = [
+        ("type", type_name(type(value))),
+        ("shape", list(value.shape)),
+        ("head", Under(tuple(value.names), head)),
+    ]
     return Members(pairs, len(pairs), partial=value.shape[0] > HEAD_ELEMENTS, cost=_SERIES_COST)
 
 

@@ -8,17 +8,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from trackway.capture.screen import SEARCHED
+from trackway.capture.secret_names import MORE
 from trackway.schema import redaction_marker
 
 MARKER: Final = redaction_marker("key_name")
 _NAMES: Final = ("name", "key", "header", "field")
 _VALUE: Final = "value"
-_MORE_ENDINGS: Final = ("auth", "bearer", "cookies", "mfacode", "mfa-code", "otp", "secrets")
-_STRING_END: Final = r"[0-9]{0,4}\\{0,7}\"[,}]"
+_MORE_ENDINGS: Final = (
+    *("password", "passwd", "passphrase", "passcode", "pwd", "bearer", "code", "otp", "hash"),
+    *("value", "assertion", "number", "keyid", "key_id", "key-id", "key id"),
+)
+# Digits, punctuation and the backslashes of an escaped quote.
+_STRING_END: Final = rf"(?i:{MORE})?[ !#-@\[-`{{-~]{{0,8}}\"[,}}]"
+_NO_NAMES: Final[Mapping[int, tuple[object, str]]] = {}
 _ends_string: Final = re.compile(_STRING_END).match
 
 
@@ -26,12 +32,12 @@ class Pairs:
     """Finds secrets beside their names.
 
     Args:
-        denies: whether the value of a name must never be recorded.
+        withholds: whether a value must never be recorded under a name.
         endings: how denied names end, in lower case.
     """
 
-    def __init__(self, denies: Callable[[str], bool], endings: Iterable[str]) -> None:
-        self._denies: Final = denies
+    def __init__(self, withholds: Callable[[str, Any], bool], endings: Iterable[str]) -> None:
+        self._withholds: Final = withholds
         self._endings: Final = tuple(sorted({*endings, *_MORE_ENDINGS}))
         self.screen: Final = f"(?i:{'|'.join(map(re.escape, self._endings))}){_STRING_END}"
         """A regular expression without look-around: such a name ends a string of a JSON text."""
@@ -52,12 +58,17 @@ class Pairs:
                 place = lower.find(ending, place)
         return False
 
-    def hide_in_list(self, items: list[Any]) -> bool:
-        """Replace the secrets among the items of a list; tell whether there was one."""
+    def hide_in_list(
+        self, items: list[Any], names: Mapping[int, tuple[object, str]] = _NO_NAMES
+    ) -> bool:
+        """Replace the secrets among the items of a list; tell whether there was one.
+
+        `names` are the texts of names that are no text themselves, by the id of what is recorded.
+        """
         if not items or (len(items) < 2 and type(items[0]) is not list):
             return False
         if all(type(item) is list and len(item) == 2 for item in items):
-            return sum(self._hide(item, 1, item[0]) for item in items) > 0
+            return sum(self._hide(item, 1, _text(item[0], names)) for item in items) > 0
         options = [
             (place, option)
             for place, option in enumerate(items[:-1], 1)
@@ -65,17 +76,29 @@ class Pairs:
         ]
         return sum(self._hide(items, place, option) for place, option in options) > 0
 
-    def hide_in_object(self, members: dict[str, Any]) -> bool:
+    def hide_in_object(
+        self, members: dict[str, Any], names: Mapping[int, tuple[object, str]] = _NO_NAMES
+    ) -> bool:
         """Replace the value of a denied name; tell whether there was one."""
         if _VALUE not in members:
             return False
-        return sum(self._hide(members, _VALUE, members.get(name)) for name in _NAMES) > 0
+        texts = [_text(members.get(name), names) for name in _NAMES]
+        return sum(self._hide(members, _VALUE, text) for text in texts) > 0
 
-    def _hide(self, owner: Any, place: int | str, name: object) -> bool:
-        if type(name) is not str or not self._denies(name):
+    def _hide(self, owner: Any, place: int | str, name: str | None) -> bool:
+        if name is None:
             return False
         value = owner[place]
-        if value is None or type(value) is bool or value in ("", MARKER):
+        if value == MARKER or not self._withholds(name, value):
             return False
         owner[place] = MARKER
         return True
+
+
+def _text(name: object, names: Mapping[int, tuple[object, str]]) -> str | None:
+    if type(name) is str:
+        return name
+    if type(name) is bytes:
+        return name.decode("latin-1")
+    known = names.get(id(name))
+    return None if known is None else known[1]

@@ -87,6 +87,14 @@ class Inner:
 
 
 @dataclass(frozen=True, slots=True)
+class Under:
+    """A value whose names stand elsewhere: that of a column, say."""
+
+    names: tuple[Any, ...]
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Opaque:
     """A value of which only this text is known."""
 
@@ -95,4 +103,6 @@ class Opaque:
     """Its class exists to keep it from being shown."""
 
 
-Parts: TypeAlias = Leaf | Members | Elements | Blob | Digest | Json | Missing | Inner | Opaque
+Parts: TypeAlias = (
+    Leaf | Members | Elements | Blob | Digest | Json | Missing | Inner | Under | Opaque
+)

@@ -5,8 +5,9 @@
 2. Order: private keys, `name=secret` and `"name": "secret"` inside a text, vendor keys, credentials
    (bearer and basic, in URLs, in options of commands, in SQL), card numbers, patterns of the user,
    hooks of the user. Beside their names secrets stand in values (`pairs.py`), not in texts.
-3. `Redactor.denies(key)`: the value under this key is replaced whole, whatever its type, by
-   `[redacted:key_name]`; None, booleans and the empty string stay, they tell nothing.
+3. `Redactor.withholds(key, value)`: the value under this key is replaced whole, whatever its type,
+   by `[redacted:key_name]`; None, booleans and the empty string stay, they tell nothing
+   (`secret_names.py`).
 4. A hook takes a string and returns a string. One that raises, or returns something else, costs
    the string: it becomes `[redacted:hook_failed]`, and the fault is counted.
 5. `search` takes a bound on its work; where that is spent, the text ends (`search.py`), and its
@@ -73,12 +74,16 @@ class Redactor:
         self._hooks: Final = hooks
         names = names or DeniedNames()
         self.denies: Final = names.denies
-        """Whether the value under a key must never be recorded."""
+        """Whether a secret may stand under a key."""
+        self.counts: Final = names.counts
+        """Whether numbers under a denied key are no secrets."""
+        self.withholds: Final = names.withholds
+        """Whether a value must never be recorded under a key."""
         self._assignments: Final = Assignments(names)
         self.custom: Final = bool(patterns or hooks)
         """Every string must be looked at by itself."""
-        self.pairs: Final = Pairs(names.denies, self._assignments.endings)
-        screens = (*screen_patterns(), self._assignments.screen, self.pairs.screen)
+        self.pairs: Final = Pairs(names.withholds, self._assignments.endings)
+        screens = (*screen_patterns(), *self._assignments.screens, self.pairs.screen)
         self.screens: Final = None if self.custom else screens
         self.screen: Final = None if self.custom else "|".join(screens)
         self.safe_keys: Final[set[str]] = set()
@@ -105,7 +110,7 @@ class Redactor:
 
     def built_in_suspects(self, text: str, look: Work | None = None) -> int:
         """As `suspects`, without the patterns and hooks of the user."""
-        assigns = ":" in text or "=" in text
+        assigns = ":" in text or "=" in text or "</" in text or "<\\" in text
         if len(text) < _SHORTEST_KEY and not assigns:
             return 0
         return self._families(text, text.encode("utf-8", "replace"), assigns, look)
@@ -145,6 +150,7 @@ class Redactor:
             "=" in text
             or (":" in text and text.count(":") != text.count('":'))
             or ("\\" in text and '\\"' in text)
+            or ("<" in text and ("</" in text or "<\\" in text))
         )
         if (assigns and len(raw) > SEARCHED) or self.pairs.may_stand_in(text):
             return False

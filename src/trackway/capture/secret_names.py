@@ -1,17 +1,20 @@
 """Under which names secrets are kept.
 
 1. A name is denied when its letters and digits, in lower case and without trailing digits, end in a
-   name of `_DENIED`, unless they end in one of `_HARMLESS`: `max_tokens` and `next_page_token` are
-   no secrets.
-2. Names of a user are matched by words: `ssn` denies `ssn`, `customer_ssn` and `customerSsn`, but
-   not `lesson`.
+   name of `_DENIED` or its plural, in that of a password and a word of `_AGAIN`
+   (`userPasswordConfirm`), or are `pass`, `pw` or `auth` alone; unless they end in one of
+   `_HARMLESS`: `max_tokens` and `next_page_token` are no secrets.
+2. Names of a user are matched by words, in the singular and the plural: `ssn` denies `ssn`,
+   `customer_ssn` and `customerSsns`, but not `lesson`.
+3. A number, alone or in a container of nothing else, is no secret under `tokens`, `pass`, `pw` and
+   `auth`: it counts. Nothing, booleans and empty texts are none under any name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 _DENIED: Final = (
     *("password", "passwd", "passphrase", "passcode", "pwd", "secret", "secrets", "token"),
@@ -19,6 +22,8 @@ _DENIED: Final = (
     *("encryptionkey", "authkey", "servicekey", "subscriptionkey", "sharedkey", "accountkey"),
     *("masterkey", "sshkey", "pgpkey", "secretaccesskey", "authorization", "credential"),
     *("credentials", "cookie", "cookies", "cvv", "cvc", "cardnumber", "connectionstring"),
+    *("dbpass", "userpass", "adminpass", "rootpass", "smtppass", "mailpass", "ftppass"),
+    *("loginpass", "authpass", "proxypass", "basicauth", "httpauth", "proxyauth"),
     *("passwordhash", "secretvalue", "tokenvalue", "clientassertion", "refreshtokens"),
     *("accesstokens", "bearer", "authheader", "xauth", "jwt", "otp", "mfacode"),
 )
@@ -28,8 +33,31 @@ _HARMLESS: Final = (
     *("clstoken", "masktoken", "stoptoken", "specialtoken", "newtoken", "paginationtoken"),
     *("resumetoken", "cancellationtoken", "maxtoken", "mintoken", "inputtoken", "outputtoken"),
 )
+_COUNTS: Final = tuple(
+    f"{what}tokens"
+    for what in (
+        *("total", "prompt", "completion", "cached", "cache", "reasoning", "audio", "text"),
+        *("image", "prediction", "thinking", "thoughts", "used", "budget", "context", "num"),
+        *("generated", "vocab", "bad", "candidates"),
+    )
+)
+_SINGULAR_ONLY: Final = "authorizations"
+"""Payments have them."""
+_PASSWORDS: Final = ("password", "passwd", "passphrase", "passcode", "pwd")
+_AGAIN: Final = (
+    *("confirm", "confirmation", "again", "repeat", "verify", "verification", "old", "new"),
+    *("current", "plain"),
+)
+MORE: Final = f"(?:s|[_-]?(?:{'|'.join(_AGAIN)}))"
+"""A regular expression, in lower case, of what may follow a name in a longer one."""
+ALONE: Final = frozenset(("pass", "pw", "auth"))
+_MANY: Final = "tokens"
 _LONGEST: Final = 1024
-_ENDINGS: Final = frozenset(name[-3:] for name in _DENIED)
+_ENDINGS: Final = frozenset(
+    name[-3:] for name in (*_DENIED, *(f"{name}s" for name in _DENIED), *_AGAIN, *ALONE)
+)
+_is_amount: Final = re.compile(r"[0-9][0-9.,_]*").fullmatch
+_LEFT_OUT: Final = ("…[", "[truncated ")
 _DIGITS: Final = "0123456789"
 _NOT_ALPHANUMERIC: Final = re.compile(r"[^a-z0-9]+")
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -51,18 +79,66 @@ class DeniedNames:
         """The last word of each name of the user, in lower case."""
 
     def denies(self, key: str) -> bool:
-        """Whether the value under this name must never be recorded."""
+        """Whether a secret may stand under this name; `withholds` asks for its value too."""
         key = key[-_LONGEST:]  # how a name ends decides
         ending = key.rstrip(_DIGITS)[-3:]
         # Most keys end in letters that no denied name ends in.
         if not ending.isalpha() or not ending.isascii() or ending.lower() in _ENDINGS:
             squeezed = _squeezed(key).rstrip(_DIGITS)
-            if squeezed.endswith(_DENIED) and not squeezed.endswith(_HARMLESS):
+            if _is_denied(squeezed) or is_alone(key):
                 return True
+        return self._is_own(key)
+
+    def counts(self, key: str) -> bool:
+        """Whether numbers under a denied name are no secrets."""
+        many = _squeezed(key[-_LONGEST:]).rstrip(_DIGITS).endswith(_MANY)
+        return (many or is_alone(key)) and not self._is_own(key)
+
+    def withholds(self, key: str, value: Any) -> bool:
+        """Whether a value, of plain JSON values, must never be recorded under this name."""
+        if value is None or type(value) is bool or value == "" or not self.denies(key):
+            return False
+        return not (self.counts(key) and is_count(value, key))
+
+    def _is_own(self, key: str) -> bool:
         if not self._own:
             return False
-        words = [word.lower() for word in _WORD.findall(key)]
-        return any("".join(words[start:]) in self._own for start in range(len(words)))
+        words = [word.lower() for word in _WORD.findall(key[-_LONGEST:])]
+        ends = ["".join(words[start:]) for start in range(len(words))]
+        return any(end in self._own or (end[-1] == "s" and end[:-1] in self._own) for end in ends)
+
+
+def is_alone(key: str) -> bool:
+    """Whether a name is one of `ALONE`, or ends in it behind a dot."""
+    return _squeezed(key.rpartition(".")[2]) in ALONE
+
+
+def is_count(value: Any, key: str) -> bool:
+    """Whether there are but numbers in plain JSON values; texts of digits too, under `tokens`."""
+    if isinstance(value, str):
+        amount = _is_amount(value) and not is_alone(key)
+        return bool(amount) or value == "" or value.startswith(_LEFT_OUT)
+    if isinstance(value, Mapping):
+        if "dtype" in value and "head" in value:  # an array
+            return is_count(value["head"], key)
+        return all(is_count(item, key) for item in value.values())
+    if isinstance(value, list | tuple):
+        return all(is_count(item, key) for item in value)
+    return value is None or isinstance(value, int | float)
+
+
+def _is_denied(squeezed: str) -> bool:
+    if squeezed.endswith(_DENIED):
+        return not squeezed.endswith(_HARMLESS)
+    if squeezed.endswith("s"):
+        if squeezed.endswith((_SINGULAR_ONLY, *_COUNTS)):
+            return False
+        one = squeezed[:-1]
+        return one.endswith(_DENIED) and not one.endswith(_HARMLESS)
+    return any(
+        squeezed.endswith(again) and squeezed[: -len(again)].endswith(_PASSWORDS)
+        for again in _AGAIN
+    )
 
 
 def _squeezed(key: str) -> str:

@@ -85,9 +85,7 @@ class ValueCleaner:
 
     def _member(self, key: str, name: str, value: Any) -> Any:
         """Return what may stand under a key, whose name is without secrets."""
-        if self._redactor is not None and self._redactor.denies(key):
-            if value is None or value == "" or isinstance(value, bool):
-                return value
+        if self._redactor is not None and self._redactor.withholds(key, value):
             if value != KEY_NAME_MARKER:
                 self._redacted.append(name)
             return KEY_NAME_MARKER
@@ -183,7 +181,7 @@ class ValueCleaner:
         if isinstance(value, Mapping):
             members: dict[str, Any] = {}
             for name, item in value.items():
-                members[self._key(name, members)] = self._inner(key, str(name), item)
+                members[self._key(name, members)] = self._inner(key, _name(name), item)
             if self._redactor is not None and self._redactor.pairs.hide_in_object(members):
                 self._redacted.append(key)
             return value if all(members.get(name) is value[name] for name in value) else members
@@ -193,18 +191,16 @@ class ValueCleaner:
         return value
 
     def _beside(self, key: str, items: list[Any]) -> list[Any]:
-        if self._redactor is not None and self._redactor.pairs.hide_in_list(items):
-            self._redacted.append(key)
-        return items
+        if self._redactor is None:
+            return items
+        pairs = [list(i) if isinstance(i, tuple) and len(i) == 2 else i for i in items]
+        if not self._redactor.pairs.hide_in_list(pairs):
+            return items
+        self._redacted.append(key)
+        return pairs
 
     def _inner(self, key: str, name: str, value: Any) -> Any:
-        if (
-            self._redactor is not None
-            and self._redactor.denies(name)
-            and value is not None
-            and value != ""
-            and not isinstance(value, bool)
-        ):
+        if self._redactor is not None and self._redactor.withholds(name, value):
             if value != KEY_NAME_MARKER:
                 self._redacted.append(key)
             return KEY_NAME_MARKER
@@ -254,6 +250,10 @@ class ValueCleaner:
             return f"sha256:{hashlib.sha256(raw).hexdigest()}"
         part = raw[: most // 2] + raw[-(most // 2) :] + str(len(raw)).encode()
         return f"sha256-partial:{hashlib.sha256(part).hexdigest()}"
+
+
+def _name(key: Any) -> str:
+    return key.decode("latin-1") if isinstance(key, bytes) else str(key)
 
 
 def _is(one: Any, other: Any) -> bool:

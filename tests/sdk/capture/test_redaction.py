@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import logging
 import re
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from trackway.capture import (
@@ -115,6 +118,23 @@ CREDENTIALS = [
         "create role x with password 'hunter2'",
         "create role x with password '[redacted:sql_password]'",
     ),
+    ("passwords: ab1cd, n: 1", "passwords: [redacted:assignment], n: 1"),
+    ("userPasswordConfirm=hunter2", "userPasswordConfirm=[redacted:assignment]"),
+    ("password := hunter2", "password := [redacted:assignment]"),
+    ('{"pass": "hunter2"}', '{"pass": "[redacted:assignment]"}'),
+    ("db_pass: ab1cd", "db_pass: [redacted:assignment]"),
+    ('{"tokens": ["abcd", "efgh"]}', '{"tokens": ["[redacted:assignment]"]}'),
+    ("{'auth': ['ada', 'hunter2']}", "{'auth': ['[redacted:assignment]']}"),
+    (r"{\"cookies\": [ \"sid=abc1\" ]}", r"{\"cookies\": [ \"[redacted:assignment]\" ]}"),
+    ("<password>hunter2</password>", "<password>[redacted:assignment]</password>"),
+    (
+        r"<a:userToken t=\"x\">\n hunter2<\/a:userToken>",
+        r"<a:userToken t=\"x\">[redacted:assignment]<\/a:userToken>",
+    ),
+    (
+        "<db-password><![CDATA[hunter2]]></db-password>",
+        "<db-password><![CDATA[[redacted:assignment]]]></db-password>",
+    ),
 ]
 HARMLESS = [
     "The order 123456789012 was refunded on 2026-01-02.",
@@ -146,6 +166,12 @@ HARMLESS = [
     "Authorization: [redacted:card]",
     "Favourite cookie: recipe no 42",
     "monkey=banana",
+    "--- PASS: test_refund[1] (0.00s)",
+    "auth: 4012 users, compass: N4012, author: a1b2c, passed=4012, pass_rate: 0.9912",
+    "completion_tokens: 15000, 'tokens': 15000, token_count=15000",
+    "usage: login -p <password> -t <token>",
+    "<label>Password</label> <th>Token</th>",
+    '{"keys": ["abcd"], "compass": ["abcd"], "authors": ["abcd"]}',
 ]
 
 
@@ -231,13 +257,90 @@ def test_the_value_under_a_denied_key_is_never_recorded(key: str) -> None:
 @pytest.mark.parametrize(
     "key",
     [
-        *("order_id", "max_tokens", "tokens", "total_tokens", "next_page_token", "pageToken"),
+        *("order_id", "max_tokens", "total_tokens", "next_page_token", "pageToken"),
         *("secretary", "tokenizer", "monkey", "primary_key", "idempotency_key", "passenger"),
         *("time_to_first_token", "author", "pin_code", "cookie_policy", "keyboard"),
+        *("compass", "bypass", "pass_rate", "passed", "passes", "boarding_pass", "token_count"),
+        *("authority", "authors", "oauth", "authorizations", "confirm", "keys", "pass1"),
     ],
 )
 def test_the_value_under_a_harmless_key_stays(key: str) -> None:
     assert json.loads(CAPTURE.value({key: "value"}).text or "") == {key: "value"}
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("passwords", "userPasswordConfirm", "Password (new)", "passwd_again", "db_pass"),
+        *("pass", "smtp.pass", "pw", "auth", "basic_auth", "tokens", "api_tokens", "user_secrets"),
+    ],
+)
+@pytest.mark.parametrize(
+    "secret", ["hunter2", ["hunter2"], ("ada", "hunter2"), {"db": ["hunter2", 1]}]
+)
+def test_plurals_repeated_passwords_and_short_names_are_denied_too(key: str, secret: Any) -> None:
+    captured = CAPTURE.value({key: secret, "n": 1})
+    assert json.loads(captured.text or "") == {key: HIDDEN, "n": 1}
+    assert captured.redacted
+
+
+@pytest.mark.parametrize("key", ["tokens", "pass", "pw", "auth", "llm.usage.tokens", "new_tokens"])
+@pytest.mark.parametrize("count", [5, 1.5, True, None, [1, 2], {"in": 5, "out": [6, None]}])
+def test_numbers_that_count_stay(key: str, count: Any) -> None:
+    captured = CAPTURE.value({key: count})
+    assert json.loads(captured.text or "") == {key: count}
+    assert not captured.redacted
+
+
+def test_token_ids_stay_whatever_holds_them_and_however_many_they_are() -> None:
+    for ids in (np.arange(5), list(range(500_000)), {"a": np.int64(3)}):
+        assert not CAPTURE.value({"tokens": ids, "at": DAY}).redacted
+
+
+def test_a_number_under_a_name_of_the_user_does_not_stay() -> None:
+    own = Capture(redactor=redactor(deny_keys=["tokens", "national_id"]))
+    assert own.value({"tokens": 5}).text == '{"tokens":"[redacted:key_name]"}'
+    assert own.value({"nationalIds": [5]}).text == '{"nationalIds":"[redacted:key_name]"}'
+
+
+DAY = datetime.date(2026, 1, 2)
+RECORDS = np.dtype([("id", int), ("login", [("password", "U9"), ("n", int)], (2,))])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {b"password": "hunter2"},
+        {b"x-password": b"hunter2", "at": DAY},
+        {"headers": [(b"password", b"hunter2"), (b"host", b"x")]},
+        {"name": b"password", "value": "hunter2"},
+        np.array([(1, "hunter2")], dtype=[("id", int), ("password", "U9")]),
+        np.array([(1, "hunter2")], dtype=[("id", int), ("password", "U9")])[0],
+        np.array([(1, [("hunter2", 1), ("hunter2", 2)])], dtype=RECORDS),
+        pd.Series(["hunter2"], name="password"),
+        pd.Series(["hunter2"], name=("login", "password")),
+        pd.Series([1], index=pd.Index(["hunter2"], name="password")),
+        pd.Series(["hunter2"], index=["password"]),
+        pd.Index(["hunter2"], name="password"),
+        pd.MultiIndex.from_tuples([(1, "hunter2")], names=["id", "password"]),
+        pd.DataFrame({b"password": ["hunter2"]}),
+    ],
+)
+@pytest.mark.parametrize("name", ["password", "national_id"])
+def test_whatever_gives_a_value_its_name_the_name_decides(value: Any, name: str) -> None:
+    capture = CAPTURE if name == "password" else Capture(redactor=redactor(deny_keys=["password"]))
+    captured = capture.value(value)
+    assert captured.redacted
+    for hidden in ("hunter2", hashlib.sha256(b"hunter2").hexdigest()):
+        assert hidden not in (captured.text or "")
+    assert HIDDEN in (captured.text or "")
+
+
+def test_fields_of_records_stand_under_their_names() -> None:
+    value = np.array([(1, [("a", 1), ("b", 2)])], dtype=RECORDS)
+    assert json.loads(CAPTURE.value(value).text or "")["head"] == [
+        {"id": 1, "login": [{"n": 1, "password": HIDDEN}, {"n": 2, "password": HIDDEN}]}
+    ]
 
 
 def test_nothing_under_a_denied_key_is_no_secret() -> None:

@@ -100,8 +100,12 @@ BOTH_WAYS = pytest.mark.parametrize("way", [through_cleaner, through_parquet])
             {"list": ("fine", "Bearer [redacted:api_key]"), "trackway.redacted": ("list",)},
         ),
         ({"app.sshKey": True, "max_tokens": 12}, {"app.sshKey": True, "max_tokens": 12}),
+        (
+            {"llm.tokens": 12, "tests.pass": 3, "compass": "N", "gen_ai.usage.input_tokens": 5},
+            {"llm.tokens": 12, "tests.pass": 3, "compass": "N", "gen_ai.usage.input_tokens": 5},
+        ),
     ],
-    ids=["text", "key name", "nested key", "list", "nothing to hide"],
+    ids=["text", "key name", "nested key", "list", "nothing to hide", "counts"],
 )
 def test_foreign_attributes_are_redacted_and_say_so(
     tmp_path: Path, way: Way, attributes: dict[str, Any], clean: dict[str, Any]
@@ -117,6 +121,16 @@ def test_foreign_attributes_are_redacted_and_say_so(
         {"attributes": {"a": f'{{"k": "{SECRET}"}}'}},
         {"attributes": {"gen_ai.tool.call.arguments": f'{{"k": "{SECRET}"}}'}},
         {"attributes": {"xauth": "zq9wzq9w"}},
+        {"attributes": {"app.tokens": ("zq9wzq9w",)}},
+        {"attributes": {"db.pass": "zq9wzq9w"}},
+        {"attributes": {"input.value": '{"passwords": ["zq9wzq9w"], "n": 1}'}},
+        {"attributes": {"input.value": "<password>zq9wzq9w</password>"}},
+        {"attributes": {"input.value": "password := zq9wzq9w"}},
+        pytest.param({"attributes": {"a": [{"auth": ("u", "zq9wzq9w")}]}}, marks=needs_mappings),
+        pytest.param(
+            {"attributes": {"a": {"headers": [["password", "zq9wzq9w"], ["host", "x"]]}}},
+            marks=needs_mappings,
+        ),
         pytest.param({"attributes": {"a": [{"b": [{"xauth": "zq9wzq9w"}]}]}}, marks=needs_mappings),
         {"attributes": {SECRET: 1, f"{SECRET} ": 2}},
         pytest.param({"attributes": {"a": {"b": {SECRET: 1}}}}, marks=needs_mappings),
@@ -138,7 +152,9 @@ def test_foreign_attributes_are_redacted_and_say_so(
         {"event": {"exception.message": SECRET}, "scope": "trackway"},
     ],
     ids=[
-        *("attribute", "JSON attribute", "column", "key name", "nested key name"),
+        *("attribute", "JSON attribute", "column", "key name"),
+        *("list under a plural", "short name", "list in JSON", "element of XML", ":="),
+        *("pair under a short name", "nested pair", "nested key name"),
         *("key", "nested key", "beside its name", "option", "key of event", "key of link"),
         *("key of resource", "message"),
         *("stack trace", "event key name", "status", "resource", "link", "name"),

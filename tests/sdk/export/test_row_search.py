@@ -58,6 +58,7 @@ PIECES = st.sampled_from(
     [
         *("password", "PASSWORD", "token", "toKen", "to\u212aen", "\u017fecret", "Cookie", "jwt"),
         *("api-key", "ap\u0130key", "ap\u0131-key", "connection string", "identified by", "otp"),
+        *("pass", "pw", "auth", "s", "Confirm", "<", ">", "</", "<\\/", "['", "']", ":=", "a.b-"),
         *("=", ":", "'", '"', '\\"', "\\\\\\", ",", "}", " ", "    ", "--", "-u ", "-user ", "a-"),
         *("://", "sk-", "sig=", "earer ", "4111", "1111", "1", ".", "hunter2", "x" * 17, "ghp_"),
         *("\t", "\n", "\x0b", "\x0c", "\r", "\x00", "\x85", "\xa0", "\u2028", "\u3000", "\ufeff"),
@@ -104,6 +105,8 @@ def test_a_match_counts_for_its_own_row(texts: list[str | None]) -> None:
 @example("--ap\u0130-key hunter2")
 @example("--ap\u0131key hunter2")
 @example("--to\u212aen hunter2")
+@example("<a:dbPasswordConfirm x='1'>hunter2</a:dbPasswordConfirm>")
+@example("passwords=['hunter2']")
 def test_what_would_be_redacted_is_found(text: str) -> None:
     if DEFAULT_REDACTOR.text(text)[1]:
         assert RowSearch(SCREENS).rows([pa.array([HARMLESS, text])]) == [1]
