@@ -3,7 +3,8 @@
 1. The pieces are the items of a JSON list, or the `data` of server-sent events.
 2. Texts go one after the other; of objects, the texts at one path do (`choices[0].delta.content`),
    path by path in the order of their first text. Numbers and flags are about the stream.
-3. Anything else is said as it stands.
+3. Anything else is said as it stands, and so is a stream with a piece that the recorder could not
+   read: its name or digest is no text.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ IN_PIECES: Final = r"^\s*(?:\[|:|(?:data|event|id|retry):)"
 """How output begins that may be one of pieces."""
 _BEGINS: Final = re.compile(IN_PIECES)
 _END: Final = "[DONE]"
+_UNREAD: Final = ('"<', '"sha256')
 _DEEPEST: Final = 64
 
 _Path = tuple[str | int, ...]
@@ -29,7 +31,7 @@ _Path = tuple[str | int, ...]
 
 def spoken(output: str) -> str:
     """Return what a streamed output says."""
-    if not _BEGINS.match(output):
+    if not _BEGINS.match(output) or any(mark in output for mark in _UNREAD):
         return output
     pieces = _events(output) if output.lstrip()[:1] != "[" else parsed(output)
     if not isinstance(pieces, list):

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from trackway.schema import REDACTION_MARKER, GapName
+from trackway.schema import REDACTION_MARKER
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.claim_language import agrees, as_number, compiled_pattern
 from trackway_analyzer.rules.evidence import Evidence
@@ -32,7 +32,8 @@ from trackway_analyzer.rules.sentences import at_step, hidden_value
 from trackway_analyzer.rules.source_path import source_path
 from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.told import Text, hidden_input, told
-from trackway_analyzer.rules.values import is_cut, is_redacted, reader, shown
+from trackway_analyzer.rules.unread import left_out
+from trackway_analyzer.rules.values import is_redacted, reader, shown
 
 _UNITS: Final = {
     "$": "usd",
@@ -131,7 +132,8 @@ class Answer(RunRule):
         return None
 
     def _wrongs(self, evidence: Evidence, run: int, text: str) -> Iterator[Wrong | Hidden]:
-        cut = Hidden(GapName.TRUNCATED_VALUE) if is_cut(text) else None
+        gap = left_out(text)
+        cut = None if gap is None else Hidden(gap)
         if cut is None and is_redacted(text):
             cut = Hidden(REDACTED_GAP)
         for fact in self.facts:

@@ -47,7 +47,8 @@ from trackway_analyzer.rules.sentences import (
 )
 from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.tools import Tools
-from trackway_analyzer.rules.values import is_cut, reader, shown
+from trackway_analyzer.rules.unread import left_out, may_leave_out
+from trackway_analyzer.rules.values import reader, shown
 
 _ZEROS: Final = np.arange(256, dtype=np.uint8)
 _ZEROS[ord("1") : ord("9") + 1] = ord("0")
@@ -103,8 +104,8 @@ class Claim(Rule):
         for run, text in _candidates(texts, self.says):
             claimed = evidence.memo(("claims", self.says, text), partial(claims, text, self.says))
             result = self._judge(evidence, run, claimed, rows.get(run, []))
-            if result is None and is_cut(text):
-                result = insufficient(run, GapName.TRUNCATED_VALUE, what="text")
+            if result is None and (gap := left_out(text)) is not None:
+                result = insufficient(run, gap, what="text")
             if result is not None:
                 results.append(result)
         return sorted(results, key=lambda result: result.run)
@@ -204,13 +205,16 @@ class Claim(Rule):
         return Said(sentence=sentence, expected=self.needs, nearest=where)
 
 
+_WHOLE_OR_NOT: Final = (None, GapName.TRUNCATED_VALUE, NOT_RECORDED_GAP)
+
+
 def claim_classes(pattern: str, texts: pa.Array) -> npt.NDArray[np.int64]:
     """Tell final texts apart as far as a claim without groups does: claims or not, cut or not."""
     like = _with_zeros(texts) if digit_blind(pattern) else texts
     encoded = like.dictionary_encode()
     classes = np.zeros(len(encoded.dictionary), dtype=np.int64)
     for row, text in _candidates(pa.chunked_array([encoded.dictionary]), pattern):
-        classes[row] = bool(claims(text, pattern)) + 2 * is_cut(text)
+        classes[row] = bool(claims(text, pattern)) + 2 * _WHOLE_OR_NOT.index(left_out(text))
     found: npt.NDArray[np.int64] = classes[encoded.indices.to_numpy(zero_copy_only=False)]
     return found
 
@@ -241,8 +245,7 @@ def _candidates(texts: pa.ChunkedArray, pattern: str) -> list[tuple[int, str]]:
         plain = pc.replace_substring_regex(texts, MARKDOWN, "")
         plain = pc.replace_substring_regex(plain, r"[\s\p{Z}]+", " ")
         hits = pc.match_substring_regex(plain, pattern, ignore_case=True)
-        cut = pc.match_substring(texts, "[truncated ")
-        rows = pc.indices_nonzero(pc.fill_null(pc.or_(hits, cut), False))
+        rows = pc.indices_nonzero(pc.fill_null(pc.or_(hits, may_leave_out(texts)), False))
     except pa.ArrowInvalid:  # a pattern with look-around, say
         rows = pc.indices_nonzero(pc.is_valid(texts))
     return list(zip(rows.to_pylist(), texts.take(rows).to_pylist(), strict=True))

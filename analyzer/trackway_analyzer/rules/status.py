@@ -43,7 +43,8 @@ from trackway_analyzer.rules.sentences import cannot_judge, step
 from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.told import Text
 from trackway_analyzer.rules.tools import LOOKUP
-from trackway_analyzer.rules.values import CUT_MARK, is_cut, reader
+from trackway_analyzer.rules.unread import left_out
+from trackway_analyzer.rules.values import CUT_MARK, reader
 from trackway_analyzer.rules.verdicts import Broken
 from trackway_analyzer.rules.worlds import ShapeRule
 
@@ -192,14 +193,16 @@ class AdmitsFailure(RunRule):
         for tool, rows in self._tools(evidence, run).items():
             oks = [evidence.ok[row] for row in rows]
             claimed = text is not None and action_claim(text, tool) is not None
-            if True in oks or (text is not None and not claimed and not is_cut(text)):
+            unread = None if text is None else left_out(text)
+            if True in oks or (text is not None and not claimed and unread is None):
                 continue
             position = evidence.position(rows[-1])
             gap = evidence.hides_step(run, tools=(tool,))
             if text is None:
                 unknown = unknown or insufficient(run, evidence.why_not_recorded(run).gap)
             elif not claimed:
-                unknown = unknown or insufficient(run, GapName.TRUNCATED_VALUE)
+                assert unread is not None
+                unknown = unknown or insufficient(run, unread)
             elif None in oks:
                 unknown = unknown or insufficient(run, NOT_RECORDED_GAP, position, at=position)
             elif gap is not None:
@@ -297,8 +300,8 @@ class ResultUsed(ToolRule):
                 hidden = hidden or evidence.why_not_recorded(run)
             elif any(Text(final, "assistant").holds(value) for value in values):
                 return True
-            elif is_cut(final):
-                hidden = hidden or Hidden(GapName.TRUNCATED_VALUE)
+            elif (gap := left_out(final)) is not None:
+                hidden = hidden or Hidden(gap)
         return hidden or evidence.hides_step(run, after=evidence.position(row)) or False
 
     def say(self, evidence: Evidence, result: Result) -> Said:

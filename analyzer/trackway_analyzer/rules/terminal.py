@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from trackway.schema import GapName
 from trackway_analyzer.rules.actions import action_claim
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.rule import RunRule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import cannot_judge
-from trackway_analyzer.rules.values import is_cut
+from trackway_analyzer.rules.unread import left_out
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,9 @@ class Terminal(RunRule):
         if text is None:
             return insufficient(run, evidence.why_not_recorded(run).gap)
         claim = action_claim(text, action)
-        if claim is None and is_cut(text):
-            return insufficient(run, GapName.TRUNCATED_VALUE)
+        gap = left_out(text)
+        if claim is None and gap is not None:
+            return insufficient(run, gap)
         if (claim is not None) is self.claimed:
             return None
         return violated(run, position, what="claimed", action=action)

@@ -47,6 +47,8 @@ def test_pieces_are_put_together(output: str, said: str) -> None:
         "[no list",
         "[]",
         '{"delta":"sent"}',
+        '["sent",{"length":3,"sha256":"ab","type":"bytes"}]',
+        '["sent","<app.Response>"]',
         "",
     ],
 )
