@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from trackway.capture.screen import SEARCHED
-from trackway.capture.secret_names import MORE
+from trackway.capture.secret_names import AGAIN
 from trackway.schema import redaction_marker
 
 MARKER: Final = redaction_marker("key_name")
@@ -20,10 +20,10 @@ _NAMES: Final = ("name", "key", "header", "field")
 _VALUE: Final = "value"
 _MORE_ENDINGS: Final = (
     *("password", "passwd", "passphrase", "passcode", "pwd", "bearer", "code", "otp", "hash"),
-    *("value", "assertion", "number", "keyid", "key_id", "key-id", "key id"),
+    *("value", "assertion", "number", "header", "keyid", "key_id", "key-id", "key id"),
 )
 # Digits, punctuation and the backslashes of an escaped quote.
-_STRING_END: Final = rf"(?i:{MORE})?[ !#-@\[-`{{-~]{{0,8}}\"[,}}]"
+_STRING_END: Final = rf"(?i:s|[ !#-/_]{{0,3}}{AGAIN})?[ !#-@\[-`{{-~]{{0,8}}\"[,}}]"
 _NO_NAMES: Final[Mapping[int, tuple[object, str]]] = {}
 _ends_string: Final = re.compile(_STRING_END).match
 

@@ -48,7 +48,8 @@ _AGAIN: Final = (
     *("confirm", "confirmation", "again", "repeat", "verify", "verification", "old", "new"),
     *("current", "plain"),
 )
-MORE: Final = f"(?:s|[_-]?(?:{'|'.join(_AGAIN)}))"
+AGAIN: Final = f"(?:{'|'.join(_AGAIN)})"
+MORE: Final = f"(?:s|[_-]?{AGAIN})"
 """A regular expression, in lower case, of what may follow a name in a longer one."""
 ALONE: Final = frozenset(("pass", "pw", "auth"))
 _MANY: Final = "tokens"
@@ -134,7 +135,7 @@ def _is_denied(squeezed: str) -> bool:
         if squeezed.endswith((_SINGULAR_ONLY, *_COUNTS)):
             return False
         one = squeezed[:-1]
-        return one.endswith(_DENIED) and not one.endswith(_HARMLESS)
+        return one.endswith(_DENIED) and one[-1] != "s" and not one.endswith(_HARMLESS)
     return any(
         squeezed.endswith(again) and squeezed[: -len(again)].endswith(_PASSWORDS)
         for again in _AGAIN

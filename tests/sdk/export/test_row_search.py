@@ -5,6 +5,7 @@ Neither may miss what the other finds, and what becomes of spans must not depend
 
 from __future__ import annotations
 
+import json
 import logging
 import multiprocessing
 import sys
@@ -22,7 +23,7 @@ from hypothesis import strategies as st
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 
 from sdk.export.refunds import rows_below
-from trackway.capture import DEFAULT_REDACTOR, redactor
+from trackway.capture import DEFAULT_REDACTOR, Capture, redactor
 from trackway.export.parquet import ParquetSpanExporter, row_search
 from trackway.export.parquet.row_search import RowSearch, vectorscan
 
@@ -110,6 +111,22 @@ def test_a_match_counts_for_its_own_row(texts: list[str | None]) -> None:
 def test_what_would_be_redacted_is_found(text: str) -> None:
     if DEFAULT_REDACTOR.text(text)[1]:
         assert RowSearch(SCREENS).rows([pa.array([HARMLESS, text])]) == [1]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("passwords", "Password:", "Password (new)", "userPasswordConfirm", "pwd_again", "pass"),
+        *("card_number", "access-key-id", "mfa_code", "mfacode", "password_hash", "secretValue"),
+        *("client_assertion", "authHeader", "x-api-keys", "basic_auth", "pw", "connection string"),
+    ],
+)
+def test_a_secret_beside_any_denied_name_is_found(name: str) -> None:
+    for pair in ({"name": name, "value": "hunter2"}, [[name, "hunter2"], ["host", "x"]]):
+        text = json.dumps(pair, separators=(",", ":"))
+        texts = pa.array([HARMLESS, text, json.dumps({"body": text})])
+        assert RowSearch(SCREENS).rows([texts]) == [1, 2]
+        assert "hunter2" not in (Capture().value(pair).text or "")
 
 
 def test_names_of_a_user_are_searched_for_too() -> None:
