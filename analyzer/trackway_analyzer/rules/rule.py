@@ -12,7 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
@@ -21,6 +21,7 @@ from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.model import JsonValue, Trajectory
 from trackway_analyzer.records import Records, as_trajectory
 from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.field_kinds import check_kinds
 from trackway_analyzer.rules.finding import (
     Finding,
     Layer,
@@ -72,6 +73,11 @@ class Rule(ABC):
 
     short: ClassVar[tuple[str, ...]] = ()
     """Fields that a list in a policy file fills; one field: the whole value fills it."""
+
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
+        """Refuse values of another kind than their fields declare. Raises TypeError."""
+        check_kinds(cls, args, kwargs)
+        return super().__new__(cls)
 
     @property
     def key(self) -> str:

@@ -24,6 +24,9 @@ from trackway_analyzer.rules import (
     NoLoops,
     PartialOrder,
     Policy,
+    PolicyError,
+    Recovered,
+    ResultUsed,
     Sequence,
     StepRegex,
     StepSpec,
@@ -189,3 +192,40 @@ def test_an_expected_call_is_read_from_a_name_or_a_dict() -> None:
     assert ExpectedCall.of({"tool": "a", "arguments": {"x": 1}, "ok": False}) == ExpectedCall(
         "a", {"x": 1}, False
     )
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Called(["w"]), "`tool` must be a text, found ['w']"),
+        (lambda: Called(tool=["w"]), "`tool` must be a text, found ['w']"),
+        (lambda: Called(None), "`tool` must be a text, found None"),
+        (lambda: Before("w", ["x"]), "`second` must be a text, found ['x']"),
+        (lambda: Before("w", "x", required="yes"), "`required` must be true or false, found 'yes'"),
+        (lambda: Recovered(["w"]), "`tool` must be a text, found ['w']"),
+        (lambda: Recovered(by=[["w"]]), "`by` must be a text or a list of texts, found [['w']]"),
+        (lambda: Recovered(by={"w": 1}), "`by` must be a text or a list of texts, found {'w': 1}"),
+        (lambda: ResultUsed("w", by=["x"]), "`by` must be a text, found ['x']"),
+        (lambda: Claim("sent", ["w"]), "`needs` must be a text, found ['w']"),
+        (lambda: Arguments("w", ["id"]), "`equals` must be a mapping, found ['id']"),
+        (lambda: Arguments("w", absent=[1]), "`absent` must be a list of texts, found [1]"),
+    ],
+)
+def test_a_value_of_another_kind_than_its_field_is_refused(
+    make: Callable[[], Any], message: str
+) -> None:
+    with pytest.raises(TypeError) as refused:
+        make()
+    assert str(refused.value) == message
+
+
+def test_nothing_and_names_from_anywhere_are_taken_where_they_may_stand() -> None:
+    assert Recovered(None) == Recovered()
+    assert Recovered(by=(name for name in ("a", "b"))) == Recovered(by=["a", "b"])
+    assert Recovered(by="a") == Recovered(by={"a"})
+
+
+@pytest.mark.parametrize("rule", ["called", "never", "first", "last", "recovered", "result_used"])
+def test_a_policy_file_says_where_a_list_stands_for_a_name(rule: str) -> None:
+    with pytest.raises(PolicyError, match=rf"policy:3: {rule}: `tool` must be a text, found"):
+        Policy.from_yaml(f"version: 1\nrules:\n  - {rule}: [w]\n")
