@@ -18,6 +18,8 @@ import datetime
 import decimal
 import fractions
 import json
+import random
+import string
 import sys
 import time
 from collections.abc import Callable
@@ -112,6 +114,11 @@ VALUES: dict[str, Callable[[], Any]] = {
     "100,000 keys of 100 characters": lambda: {f"{n:0100d}": n for n in range(100_000)},
     "20 keys of 2 MB": lambda: {PROSE * 33_000 + str(n): 1 for n in range(20)},
     "a set of 500,000": lambda: {f"s{n}" for n in range(500_000)},
+    "100,000 texts of 1 KB": lambda: ["a" * 1_000] * 100_000,
+    "2,000 texts of 1 KB of any characters": lambda: [
+        "".join(random.Random(n).choices(string.printable, k=1_000)) for n in range(2_000)
+    ],
+    "all modules": lambda: sys.modules,
     "a deque of 500,000": lambda: collections.deque(range(500_000)),
     "100,000 frozen sets": lambda: [frozenset((n,)) for n in range(100_000)],
     "100,000 byte strings": lambda: [b"4111111111111111"] * 100_000,
@@ -151,6 +158,11 @@ VALUES: dict[str, Callable[[], Any]] = {
     "1,000 texts of `://`": lambda: [filled("://", 1_000)] * 1_000,
     "1,000 texts of card numbers": lambda: [filled("4111111111111111 ", 1_000)] * 1_000,
     '1,000 texts of `"password": …`': lambda: [filled('"password": "abcd", ', 1_000)] * 1_000,
+    "1 MB of digits": lambda: "4" * 1_000_000,
+    "64 KB of `<password>`": lambda: filled("<password>x", 64_000) + "</password>",
+    "64 KB of lists of tokens": lambda: filled("tokens: ['a' ", 64_000),
+    '100,000 pairs of "password" and …': lambda: [("password", "x" * 20)] * 100_000,
+    "100,000 names with values": lambda: [{"name": "Cookie", "value": "v" * 50}] * 100_000,
     "20,000 strings with secrets": lambda: [f"password={n:012d}x" for n in range(20_000)],
     "20,000 keys that look like secrets": lambda: {
         f"{n:032x}{n:032x}": "4111111111111112" for n in range(20_000)

@@ -8,9 +8,9 @@
 3. A container inside itself is `"…[circular]"`; one below `Limits.depth` is
    `"…[truncated: too deep]"`; a value that cannot be read is `"[capture failed]"`.
 4. The budget is `Limits.hash_bytes`: a string costs its characters (a longer one twice as many,
-   or four times, where something may be set to a name in it), and each member of a container
-   128 (integers), 320 (floats), 384 (strings) or 512, a key 256 and
-   twenty times its length: about what it takes to look at one.
+   five times where it is one word, six times where something may be set to a name in it),
+   and each member of a container 128 (integers), 320 (floats), 384 (strings) or 512, a key 256
+   and twenty times its length: about what it takes to look at one.
    Members of an object share what is left, so that a huge one does not push out its neighbours;
    lists are cut from the end; a string that does not fit keeps its beginning. Markers name what
    was left out (`limits.py`).

@@ -58,6 +58,13 @@ _MOST_ESCAPED: Final = 6
 """Characters of JSON that one character takes at most."""
 
 
+def _cost_of(text: str) -> int:
+    """Return how often a long text is gone through, in ways of one character each."""
+    if ":" in text or "=" in text or "</" in text:
+        return 6  # names are looked for in it
+    return 2 if " " in text else 5  # in a long word keys are looked for
+
+
 class Leaves:
     """The budget of one capture, and what was met so far."""
 
@@ -93,8 +100,7 @@ class Leaves:
             length = json_length(text)
             if length > self.room:
                 return self.beginning(text, min(self.window, self.room // _MOST_ESCAPED, self.scan))
-            # Looked at, written, hashed; and where something may be set to them, names looked for.
-            length += 3 * length if ":" in text or "=" in text or "</" in text else length
+            length *= _cost_of(text)
         self.room -= length
         text = encodable(text)
         exempt = self.exempt

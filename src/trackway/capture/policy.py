@@ -89,7 +89,8 @@ class Capture:
                 raw = text.encode()
                 if len(raw) > SHORTEST_MEDIA and ";base64," in text:
                     return self._carefully(value, exempt)
-                if self.redactor is None or self.redactor.clean_json(text, raw):
+                # Of a long text it is known by now.
+                if self.redactor is None or _is_long(value) or self.redactor.clean_json(text, raw):
                     if len(raw) <= self._whole_bytes:
                         return Captured(text)
                     return self._finish(value, text, raw, partial=False, redacted=False)
@@ -101,10 +102,12 @@ class Capture:
         """Whether it is worth it to write the whole value before it is searched for secrets."""
         if type(value) is str and len(value) > self._work:
             return False
-        if self.redactor is not None and type(value) is str and len(value) > SEARCHED:
-            assigns = ":" in value or "=" in value
-            return not assigns and is_plain(value, self._work, self._depth, self._keys)
-        return is_plain(value, self._work, self._depth, self._keys)
+        if not is_plain(value, self._work, self._depth, self._keys):
+            return False
+        if self.redactor is None or type(value) is not str or len(value) <= SEARCHED:
+            return True
+        # A long text is not written whole for nothing: its kinds of characters tell most.
+        return not (":" in value or "=" in value or self.redactor.suspects(value))
 
     def text(self, text: str) -> str:
         """Return an exception message or a stack trace, redacted and cut to the limit of a value.
@@ -157,6 +160,10 @@ class Capture:
         if len(clean.encode()) <= limit:
             return clean
         return _cut_middle(clean, limit)
+
+
+def _is_long(value: object) -> bool:
+    return type(value) is str and len(value) > SEARCHED
 
 
 def _cut_middle(text: str, limit: int) -> str:

@@ -186,7 +186,7 @@ CREDENTIALS: Final = (
 # with a look back is tried at every character.
 _IN_NO_ESCAPE: Final = "".join(rf"(?<!\\u[0-9a-fA-F]{{{digits}}}[0-9])" for digits in range(4))
 _CARD: Final = re.compile(
-    r"[2-6]"
+    r"[2-6](?<![0-9]{6})"  # deep in a run of digits nothing begins
     rf"(?:(?<![0-9][0-9])(?<![0-9]\.[0-9]){_IN_NO_ESCAPE}"
     r"|(?<=\\[nrtbf][0-9])|(?<=\\u[0-9a-fA-F]{4}[0-9]))(?:"
     r"[0-9]{3}([ .-])[0-9]{4}\1[0-9]{4}\1[0-9]{1,7}"
