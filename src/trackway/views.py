@@ -1,16 +1,17 @@
-"""A callable object, recorded: its calls make spans, everything else is its own.
+"""Objects that are recorded: their calls make spans, everything else is their own.
 
 1. Attributes, methods among them, are those of the object: `cache_clear` of a cached function,
    `delay` of a task, `params` of a command. What is set is set on the object.
 2. `isinstance` sees the object's class. It binds as a method where the object does.
 3. `inspect.signature` and wrappers go on through `__wrapped__`. It is pickled by reference where
    the object is, as functions are; copies are itself.
+4. That is an object which is called; a `View` is one whose methods are.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from trackway.capture.storage import MISSING, class_attribute
@@ -89,3 +90,19 @@ def recorded_object(
     """Return the callable object with its calls going through `call`."""
     binds = class_attribute(type(held), "__get__") is not MISSING
     return (RecordedMethod if binds else Recorded)(held, call, mark)
+
+
+class View:
+    """An object whose public methods are recorded."""
+
+    def __init__(self, viewed: Any, methods: Mapping[str, Any]) -> None:
+        self.__dict__.update(methods)
+        self._viewed = viewed
+
+    # mypy knows `__class__` as no property; isinstance must see the object's class.
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return type(self._viewed)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._viewed, name)

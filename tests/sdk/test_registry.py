@@ -7,8 +7,10 @@ import os
 import subprocess
 import sys
 import types
+from collections import ChainMap, OrderedDict, UserDict, defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from mcp.client import Client
@@ -164,10 +166,87 @@ def test_a_name_that_no_tool_has_is_refused_with_the_nearest() -> None:
         trackway.tools({"lookup_order": lookup_order}, kinds={"lookup_order": "reads"})
 
 
-@pytest.mark.parametrize("nothing", [{}, [], {"a": 1}])
+@pytest.mark.parametrize("nothing", [[1], {"a": 1}, (None,), None, {"a": 1}.values()])
 def test_a_registry_without_tools_is_refused(nothing: Any) -> None:
     with pytest.raises(TypeError, match="found no callable in"):
         trackway.tools(nothing)
+
+
+NO_REGISTRIES: dict[str, Any] = {
+    "set": {refund}, "frozenset": frozenset([refund]), "dict_keys": {refund: 1}.keys(),
+    "generator": (tool for tool in [refund]), "str": "refund", "bytes": b"refund",
+    "int": 5,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", NO_REGISTRIES)
+def test_what_is_no_registry_is_refused_by_its_kind(kind: str) -> None:
+    hint = "" if kind in ("str", "bytes", "int") else "; give list\\(…\\) of it"
+    with pytest.raises(TypeError, match=f"expected a mapping or list .*; found {kind}{hint}$"):
+        trackway.tools(NO_REGISTRIES[kind])
+
+
+@pytest.mark.parametrize("empty", [{}, [], (), OrderedDict(), types.MappingProxyType({})])
+def test_an_empty_registry_is_one(empty: Any) -> None:
+    made = trackway.tools(empty)
+    assert (type(made), len(made)) == (type(empty), 0)
+    with pytest.raises(ValueError, match="'refund', which is no tool of the registry; known: none"):
+        trackway.tools(empty, kinds={"refund": "mutate"})
+
+
+class Catalogue(Mapping[str, Any]):
+    """A mapping of the user's own."""
+
+    def __init__(self, held: dict[str, Any]) -> None:
+        self._held = held
+
+    def __getitem__(self, name: str) -> Any:
+        return self._held[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+
+MAPPINGS: dict[str, tuple[Callable[[dict[str, Any]], Any], type]] = {
+    "ordered": (OrderedDict, OrderedDict),
+    "default": (lambda held: defaultdict(lambda: send_email, held), defaultdict),
+    "user": (UserDict, UserDict),
+    "chain": (lambda held: ChainMap({}, held), ChainMap),
+    "read only": (types.MappingProxyType, types.MappingProxyType),
+    "own": (Catalogue, dict),
+}
+
+
+@pytest.mark.parametrize("kind", MAPPINGS)
+def test_every_mapping_of_tools_is_recorded_and_left_as_it_was(recorded: Any, kind: str) -> None:
+    make, expected = MAPPINGS[kind]
+    made: Any
+    given = make({"refund": refund})
+    made = trackway.tools(given, kinds={"refund": "mutate"})
+    assert type(made) is expected
+    assert list(made) == ["refund"]
+    assert made["refund"]("A9128", 2) == "paid"
+    assert recorded.tool("refund").attributes[Trackway.STEP_KIND] == "mutate"
+    assert given["refund"] is refund
+
+
+def test_a_default_dict_keeps_its_factory() -> None:
+    given: dict[str, Any] = defaultdict(lambda: send_email, {"refund": refund})
+    made = trackway.tools(given)
+    assert made["unknown"] is send_email
+
+
+def test_sequences_are_recorded_as_lists_and_named_tuples_stay_ones(recorded: Any) -> None:
+    class Tools(NamedTuple):
+        refund: Any
+
+    (refund_recorded,) = trackway.tools(deque([refund]))
+    refund_recorded("A1", 1)
+    trackway.tools(Tools(refund)).refund("A2", 2)
+    assert recorded.names == ["execute_tool refund"] * 2
 
 
 SERVER = """
@@ -227,6 +306,36 @@ def test_an_mcp_session_in_one_process(recorded: Any) -> None:
         return {"id": order_id, "total": 84.0}
 
     check_session(recorded, server)
+
+
+class Pages:
+    """A session whose server lists its tools on two pages."""
+
+    async def call_tool(self, name: str, arguments: Any = None) -> Any:
+        return name
+
+    async def list_tools(self, cursor: str | None = None) -> Any:
+        name = "lookup_order" if cursor is None else "refund"
+        tool = types.SimpleNamespace(name=name)
+        return types.SimpleNamespace(tools=[tool], next_cursor="2" if cursor is None else None)
+
+
+def test_a_kind_of_a_tool_that_the_server_lacks_is_said_once_the_tools_are_listed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def main() -> None:
+        session = trackway.tools(Pages(), kinds={"refnd": "mutate", "lookup_order": "lookup"})
+        assert (await session.list_tools()).next_cursor == "2"
+        assert caplog.messages == []
+        for _ in range(2):
+            page = await session.list_tools("2")
+            assert [tool.name for tool in page.tools] == ["refund"]
+            assert caplog.messages == [
+                "trackway: kinds names 'refnd', which is no tool of the registry; "
+                "did you mean 'refund'?"
+            ]
+
+    asyncio.run(main())
 
 
 def test_an_mcp_session_over_stdio(recorded: Any, tmp_path: Path) -> None:

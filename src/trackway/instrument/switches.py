@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from trackway.environment import OTEL_CONTENT
 from trackway.instrument.library import Undo
-from trackway.registry import recorded_call_tool
+from trackway.mcp_sessions import recorded_call_tool
 
 Switch = Callable[[bool, Any], Undo]
 
