@@ -5,7 +5,7 @@ A text in the place of a switch is an error: `capture_content="false"` would be 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import Any, Final
@@ -36,5 +36,11 @@ def check(arguments: Mapping[str, Any]) -> None:
         found = arguments[name]
         if found is not None and not isinstance(found, kinds):
             raise TypeError(f"{name}: expected {expected}, found {found!r}")
+    export = arguments["export"]
+    if isinstance(export, Sequence) and not isinstance(export, str) and not export:
+        raise ValueError(
+            f"export: expected at least one target, found {export!r}; leave it out for the "
+            "default, or set TRACKWAY_DISABLED=true to record nothing"
+        )
     if arguments["flush_at_run_end"] is not None:
         seconds(arguments["flush_at_run_end"])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar, overload
+from typing import Any, Literal, Protocol, TypeVar, overload
 
 from trackway.agents import AgentPlan
 from trackway.binding import compile_binder
@@ -24,6 +24,9 @@ from trackway.questions import check_question
 from trackway.retrieval import RetrieverPlan
 from trackway.schema import StepKind
 from trackway.spans import Plan
+
+Kind = StepKind | Literal["lookup", "mutate", "notify", "other"]
+"""What a tool does to the world, as a type checker sees it."""
 
 Decorated = TypeVar(
     "Decorated",
@@ -91,7 +94,7 @@ def tool(
     name: str | None = None,
     /,
     *,
-    kind: str | None = None,
+    kind: Kind | None = None,
     alias: str | None = None,
     entity: str | Sequence[str] = (),
     entity_type: str | None = None,
@@ -106,7 +109,7 @@ def tool(
     name: Any = None,
     /,
     *,
-    kind: str | None = None,
+    kind: Kind | None = None,
     alias: str | None = None,
     entity: str | Sequence[str] = (),
     entity_type: str | None = None,
@@ -127,7 +130,11 @@ def tool(
     that names no parameter; TypeError for an argument of another kind, an `async` function too.
     """
     step_kind = None if kind is None else checked_kind(kind)
-    entities, returned = _paths(entity), _paths(returns)
+    texts = {"alias": alias, "entity_type": entity_type, "description": description}
+    for option, text in texts.items():
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"{option} must be a text; found {text!r}")
+    entities, returned = _paths("entity", entity), _paths("returns", returns)
     check_paths(returned)
     if success is not None:
         if not callable(success):
@@ -198,5 +205,8 @@ def checked_kind(kind: str, *others: str) -> StepKind:
         raise ValueError(f"kind must be one of {known}; found {kind!r}") from None
 
 
-def _paths(paths: str | Sequence[str]) -> tuple[str, ...]:
-    return (paths,) if isinstance(paths, str) else tuple(paths)
+def _paths(option: str, paths: str | Sequence[str]) -> tuple[str, ...]:
+    given: Any = (paths,) if isinstance(paths, str) else paths
+    if not isinstance(given, Sequence) or not all(isinstance(path, str) for path in given):
+        raise TypeError(f"{option} must be a path, or a list of paths; found {paths!r}")
+    return tuple(given)

@@ -21,7 +21,7 @@ from opentelemetry.context import Context, get_current
 from trackway.binding import Binder, compile_binder
 from trackway.capture import Capture, Limits
 from trackway.capture.storage import type_name
-from trackway.decorators import Decorated, Decorator, checked_kind, decorate, function_name
+from trackway.decorators import Decorated, Decorator, Kind, checked_kind, decorate, function_name
 from trackway.driving import Opened
 from trackway.streams import Collector
 
@@ -37,10 +37,10 @@ class TrajectoryRecorder:
         self._capture = Capture(Limits(value_bytes=1 << 24), redactor=None)
 
     @overload
-    def track(self, name: str | None = None, /, *, kind: str | None = None) -> Decorator: ...
+    def track(self, name: str | None = None, /, *, kind: Kind | None = None) -> Decorator: ...
     @overload
     def track(self, function: Decorated, /) -> Decorated: ...
-    def track(self, name: Any = None, /, *, kind: str | None = None) -> Any:
+    def track(self, name: Any = None, /, *, kind: Kind | None = None) -> Any:
         """Decorate a tool of any shape, bare or called; its calls are recorded under `name`.
 
         Raises ValueError where `kind` is none of lookup, mutate, notify, other.

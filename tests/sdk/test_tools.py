@@ -352,6 +352,12 @@ def test_a_name_that_may_be_among_the_arguments_is_taken(entity: str, function: 
         ({"entity": "order id"}, ValueError, "path 'order id': expected names and indexes"),
         ({"success": "ok"}, TypeError, "success must be a function of the result; found 'ok'"),
         ({"operation_id": 7}, TypeError, "operation_id must be the name of an argument or a func"),
+        ({"returns": 5}, TypeError, "returns must be a path, or a list of paths; found 5"),
+        ({"entity": 5}, TypeError, "entity must be a path, or a list of paths; found 5"),
+        ({"entity": ["id", 5]}, TypeError, r"entity must be a path, or .* found \['id', 5\]"),
+        ({"alias": 4}, TypeError, "alias must be a text; found 4"),
+        ({"entity_type": 4}, TypeError, "entity_type must be a text; found 4"),
+        ({"description": b"x"}, TypeError, "description must be a text; found b'x'"),
     ],
 )
 def test_an_option_of_no_use_is_an_error_at_decoration(

@@ -27,7 +27,7 @@ REVEALED = [
     "trackway.run.Run | None",
     "def (order_id: str) -> int",
 ]
-MISTAKES = ["bare", "called", "agent", "tool", "run"]
+MISTAKES = ["bare", "called", "agent", "tool", "run", "kind"]
 
 
 def check() -> tuple[list[str], list[str]]:

@@ -149,3 +149,13 @@ def test_a_protocol_that_nobody_speaks_is_named_and_ignored(
         "trackway: OTEL_EXPORTER_OTLP_PROTOCOL: expected grpc or http/protobuf, found 'pigeons'; "
         "ignored, spans go over http/protobuf"
     ]
+
+
+@pytest.mark.parametrize("nothing", [[], ()])
+def test_an_export_to_nowhere_is_an_error_before_anything_starts(
+    tmp_path: Path, nothing: Any
+) -> None:
+    before = set(threading.enumerate())
+    with pytest.raises(ValueError, match="^export: expected at least one target, found"):
+        trackway.configure("shop", export=nothing)
+    assert_nothing_started(before, tmp_path)

@@ -102,3 +102,4 @@ def mistakes() -> None:
     agent()
     trackway.tool(kind=3)
     trackway.run(trial="one")
+    trackway.tool(kind="nonsense")
