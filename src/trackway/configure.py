@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import logging
 from collections.abc import Mapping, Sequence
@@ -256,6 +257,14 @@ def _tracer(provider: TracerProvider) -> Tracer:
     if hasattr(tracer, "id_generator"):
         # A joined provider may draw its ids from the seeded `random`; our spans must not.
         tracer.id_generator = EntropyIdGenerator()
+    limits = getattr(tracer, "_span_limits", None)  # the SDK has no public way to them
+    if isinstance(limits, SpanLimits) and (
+        limits.max_span_attributes is not None and limits.max_span_attributes < MAX_ATTRIBUTES
+    ):
+        # Nor may its limit push identity out of them; the other limits stay.
+        wider = copy.copy(limits)
+        wider.max_span_attributes = MAX_ATTRIBUTES
+        vars(tracer)["_span_limits"] = wider
     return tracer
 
 

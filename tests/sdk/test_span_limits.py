@@ -76,3 +76,24 @@ def test_outside_a_run_the_provider_s_limit_stays(memory: InMemorySpanExporter) 
         for number in range(300):
             span.set_attribute(f"key{number}", "x")
     assert len(memory.get_finished_spans()[0].attributes or {}) == 128
+
+
+@pytest.mark.parametrize("most", [1, 16, 128])
+def test_a_low_limit_evicts_nothing_of_our_own_spans(
+    memory: InMemorySpanExporter, most: int
+) -> None:
+    provider = joined(memory, SpanLimits(max_span_attributes=most))
+    fingerprint: dict[str, Any] = {f"part{number}": "x" for number in range(20)}
+    with trackway.run("refund", suite="s", trial=1, seed=3, variant="v", **fingerprint) as run:
+        echo("A-1", "n")
+        run.outcome(True, label="paid")
+    with provider.get_tracer("framework").start_as_current_span("page") as span:
+        span.set_attributes({f"key{number}": "x" for number in range(300)})
+    step, opened, page = memory.get_finished_spans()
+    for own in (step, opened):
+        found = dict(own.attributes or {})
+        assert found.items() >= {Trackway.RUN_ID: run.id, Trackway.TASK_ID: "refund"}.items()
+        assert own.dropped_attributes == 0
+    assert (step.attributes or {})[Trackway.STEP_INDEX] == 1
+    assert (opened.attributes or {})[Trackway.OUTCOME_SUCCESS] is True
+    assert len(page.attributes or {}) == most
