@@ -6,6 +6,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+import trackway
 
 SUITE = """
 import trackway
@@ -39,3 +45,14 @@ def test_a_suite_gets_spans_in_memory(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     assert "3 passed" in done.stdout
     assert list(tmp_path.rglob("*.parquet")) == []
+
+
+def test_a_configure_amid_the_test_is_named_where_no_span_is_found(recorded: Any) -> None:
+    with pytest.raises(AssertionError) as plain:
+        recorded.one("run")
+    assert "configure" not in str(plain.value)
+    trackway.configure(export=InMemorySpanExporter())
+    with trackway.run():
+        pass
+    with pytest.raises(AssertionError, match="give its arguments to the configure\\(\\) of this"):
+        recorded.one("run")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from trackway.configure import configure
+from trackway.configure import _Configured, configure
 
 
 class MemorySpans:
@@ -17,11 +18,13 @@ class MemorySpans:
 
     def __init__(self) -> None:
         self._exporter = InMemorySpanExporter()
+        self._arguments: Mapping[str, Any] | None = None
 
     def configure(self, **arguments: Any) -> None:
         """Record into this memory from here on; takes the arguments of `trackway.configure`."""
         self._exporter = InMemorySpanExporter()
         configure(export=SimpleSpanProcessor(self._exporter), **arguments)
+        self._arguments = _Configured.arguments
 
     @property
     def all(self) -> list[ReadableSpan]:
@@ -40,8 +43,19 @@ class MemorySpans:
     def one(self, name: str) -> ReadableSpan:
         """Return the only span of this name; AssertionError where there is none or another."""
         found = self.named(name)
-        assert len(found) == 1, f"expected one span {name!r}, found {len(found)} among {self.names}"
+        assert len(found) == 1, (
+            f"expected one span {name!r}, found {len(found)} among {self.names}{self._hint()}"
+        )
         return found[0]
+
+    def _hint(self) -> str:
+        """Say where the spans went, if somebody has configured since."""
+        if _Configured.arguments is self._arguments:
+            return ""
+        return (
+            "; since then trackway.configure() or shutdown() was called, and spans go elsewhere: "
+            "give its arguments to the configure() of this object"
+        )
 
     def tool(self, name: str) -> ReadableSpan:
         """Return the only call of this tool."""
