@@ -22,8 +22,8 @@ _MORE_ENDINGS: Final = (
     *("password", "passwd", "passphrase", "passcode", "pwd", "bearer", "code", "otp", "hash"),
     *("value", "assertion", "number", "header", "keyid", "key_id", "key-id", "key id"),
 )
-# Digits, punctuation and the backslashes of an escaped quote.
-_STRING_END: Final = rf"(?i:s|[ !#-/_]{{0,3}}{AGAIN})?[ !#-@\[-`{{-~]{{0,8}}\"[,}}]"
+# Digits, punctuation, escaped quotes and line breaks, and the quote that ends the string.
+_STRING_END: Final = rf"(?i:s|[ !#-/_]{{0,3}}{AGAIN})?(?:[ -@\[-`{{-~]|\\[nrtbf]){{0,20}}\"[,}}]"
 _NO_NAMES: Final[Mapping[int, tuple[object, str]]] = {}
 _ends_string: Final = re.compile(_STRING_END).match
 

@@ -119,6 +119,7 @@ def test_what_would_be_redacted_is_found(text: str) -> None:
         *("passwords", "Password:", "Password (new)", "userPasswordConfirm", "pwd_again", "pass"),
         *("card_number", "access-key-id", "mfa_code", "mfacode", "password_hash", "secretValue"),
         *("client_assertion", "authHeader", "x-api-keys", "basic_auth", "pw", "connection string"),
+        *('password\\"', "token\n"),
     ],
 )
 def test_a_secret_beside_any_denied_name_is_found(name: str) -> None:
