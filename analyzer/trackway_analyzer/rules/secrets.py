@@ -118,7 +118,10 @@ def _screen() -> str:
     )
 
 
-_NAME_PARTS: Final = ("pass", "pwd", "secret", "token", "key", "auth", "cred", "cvv", "cvc", "pin")
+_NAME_PARTS: Final = (
+    *("pass", "pw", "secret", "token", "key", "auth", "cred", "cvv", "cvc", "pin", "card"),
+    *("assertion", "bearer", "otp", "mfa", "cookie", "jwt", "connection"),
+)
 
 
 def leaks(evidence: Evidence, row: int) -> Iterator[Leak]:
@@ -139,15 +142,10 @@ def _leaks(value: JsonValue, exempt: tuple[Key, ...] | None) -> Iterator[Leak]:
     for path, key, item in members(value):
         if isinstance(item, str) and (marks := REDACTION_MARKER.findall(item)):
             yield from (Leak(path, kind) for kind in marks if kind not in _NO_SECRET)
-        elif isinstance(key, str) and DEFAULT_REDACTOR.denies(key) and _tells(item):
+        elif isinstance(key, str) and DEFAULT_REDACTOR.withholds(key, item):
             yield Leak(path, "key_name")
         elif isinstance(item, str) and (exempt is None or simple_keys(path) != exempt):
             clean, changed = DEFAULT_REDACTOR.text(item)
             if changed:
                 kind = REDACTION_MARKER.search(clean)
                 yield Leak(path, kind[1] if kind else "custom")
-
-
-def _tells(value: JsonValue) -> bool:
-    """Whether a value under a secret name is more than nothing."""
-    return not (value is None or isinstance(value, bool) or value == "")

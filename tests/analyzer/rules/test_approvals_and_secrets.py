@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from trackway.capture.secret_names import _DENIED, ALONE
 from trackway_analyzer.model import Gap, Trajectory
 from trackway_analyzer.records import trajectory_of
 from trackway_analyzer.rules import (
@@ -89,6 +90,13 @@ class TestApproved:
 
 
 class TestNoSecrets:
+    @pytest.mark.parametrize("name", sorted({*_DENIED, *ALONE, "passwords", "userPasswordConfirm"}))
+    @pytest.mark.parametrize("value", [["x y"], {"of": "x"}])
+    def test_a_value_of_any_shape_under_a_name_of_secrets_is_one(
+        self, said: Callable[..., Any], call: Any, name: str, value: Any
+    ) -> None:
+        assert [state for state, _ in said(NoSecrets(), [call("a", {name: value})])] == ["violated"]
+
     @pytest.mark.parametrize(
         ("arguments", "wrong"),
         [
