@@ -156,6 +156,6 @@ def test_an_export_to_nowhere_is_an_error_before_anything_starts(
     tmp_path: Path, nothing: Any
 ) -> None:
     before = set(threading.enumerate())
-    with pytest.raises(ValueError, match="^export: expected at least one target, found"):
+    with pytest.raises(ValueError, match=r"^export: expected at least one target, found"):
         trackway.configure("shop", export=nothing)
     assert_nothing_started(before, tmp_path)

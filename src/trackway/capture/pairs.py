@@ -22,11 +22,11 @@ _MORE_ENDINGS: Final = (
     *("password", "passwd", "passphrase", "passcode", "pwd", "bearer", "code", "otp", "hash"),
     *("value", "assertion", "number", "header", "keyid", "key_id", "key-id", "key id"),
 )
-# Digits, punctuation, escaped quotes and line breaks, and the quote that ends the string.
+# Whatever is no letter of ASCII, escapes with one, and the quote that ends the string.
 _ESCAPED: Final = r"\\(?:[nrtbf]|u[0-9a-fA-F]{4})"
 _STRING_END: Final = (
     rf"(?i:s|[ !#-/_]{{0,3}}{AGAIN})?"
-    rf"(?:[ -@\[-`{{-~]|{_ESCAPED}){{0,20}}\"[,}}]"
+    rf"(?:[^A-Za-z]|{_ESCAPED}){{0,20}}\"[,}}]"
 )
 _NO_NAMES: Final[Mapping[int, tuple[object, str]]] = {}
 _ends_string: Final = re.compile(_STRING_END).match
