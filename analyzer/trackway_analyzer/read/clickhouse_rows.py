@@ -139,17 +139,17 @@ def _attributes(value: Any) -> Attributes:
     found: Attributes = {}
     for key, text in members.items() if isinstance(members, dict) else _pairs(members):
         typed = parsed(text) if key in _TYPED and isinstance(text, str) else text
-        kept(found, str(key), typed)
+        kept(found, key, typed)
     return found
 
 
-def _pairs(items: Any) -> Iterator[tuple[Any, Any]]:
+def _pairs(items: Any) -> Iterator[tuple[str, Any]]:
     """Return the members of a map that a data frame made a list of."""
     for item in items if isinstance(items, list) else ():
         if isinstance(item, dict) and item.keys() == {"key", "value"}:
-            yield item["key"], item["value"]
+            yield str(item["key"]), item["value"]
         elif isinstance(item, list | tuple) and len(item) == 2:
-            yield item[0], item[1]
+            yield str(item[0]), item[1]
 
 
 def _word(value: Any, names: tuple[str, ...]) -> str | None:

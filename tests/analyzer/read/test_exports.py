@@ -94,6 +94,21 @@ def test_clickhouse_gives_our_own_attributes_their_type_back() -> None:
     assert span["end"].value - span["start"].value == 5
 
 
+def test_a_key_of_clickhouse_that_is_no_text_costs_nothing_else(tmp_path: Path) -> None:
+    row = {
+        "Timestamp": "2026-11-29 10:00:00",
+        "TraceId": "5b8efff798038103d269b633813fc60c",
+        "SpanId": "eee19b7ec3c1b174",
+        "SpanName": "execute_tool refund",
+        "SpanAttributes": [[[], "x"], [{"a": 1}, "y"], ["gen_ai.tool.name", "refund"]],
+    }
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(row))
+    (batch,) = read(path)
+    (span,) = batch.spans.to_pylist()
+    assert span["tool"] == "refund"
+
+
 @pytest.mark.parametrize("wrapped", [False, True], ids=["alone", "in a list"])
 def test_a_trace_of_mlflow_is_the_run_that_it_recorded(wrapped: bool, tmp_path: Path) -> None:
     document = json.loads((EXPORTS / "mlflow_trace.json").read_text())
