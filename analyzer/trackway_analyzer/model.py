@@ -136,12 +136,12 @@ class Trajectory:
     @property
     def session_id(self) -> str | None:
         """The conversation that the run belongs to."""
-        return self.run["session_id"]  # type: ignore[no-any-return]
+        return self.run["session_id"]  # type: ignore[no-any-return]  # a row is untyped
 
     @property
     def task_id(self) -> str | None:
         """The task that the run attempted."""
-        return self.run["task_id"]  # type: ignore[no-any-return]
+        return self.run["task_id"]  # type: ignore[no-any-return]  # a row is untyped
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -161,12 +161,12 @@ class Trajectory:
     @property
     def input(self) -> str | None:
         """What the run was asked."""
-        return self.run["input"]  # type: ignore[no-any-return]
+        return self.run["input"]  # type: ignore[no-any-return]  # a row is untyped
 
     @property
     def final_text(self) -> str | None:
         """What the agent said last; None: not recorded."""
-        return self.run["final_text"]  # type: ignore[no-any-return]
+        return self.run["final_text"]  # type: ignore[no-any-return]  # a row is untyped
 
     @property
     def final_action(self) -> str | None:

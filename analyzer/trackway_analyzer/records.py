@@ -153,7 +153,7 @@ def _row(record: Record, ordinal: int, position: int, group: int) -> dict[str, o
 
 def _ok(record: Record, result: object, *, raised: bool) -> bool | None:
     if "ok" in record:
-        return record["ok"]  # type: ignore[no-any-return]
+        return record["ok"]  # type: ignore[no-any-return]  # a row is untyped
     lookup = record.get("kind") == StepKind.LOOKUP
     value = parsed(result) if isinstance(result, str) else NOT_RECORDED
     return happened(value, raised=raised, lookup=lookup, cancels=cancels(record["tool"]))

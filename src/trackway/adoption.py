@@ -130,7 +130,7 @@ class FollowedIterator:
         self._live = live
 
     # mypy knows `__class__` as no property; isinstance must see the client's class.
-    @property  # type: ignore[misc]
+    @property  # type: ignore[misc]  # to the checker `__class__` is no property
     def __class__(self) -> Any:
         return type(self._followed)
 

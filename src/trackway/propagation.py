@@ -235,7 +235,7 @@ def _start_thread(start: Callable[[threading.Thread], None]) -> Callable[[thread
     def start_in_place(self: threading.Thread) -> None:
         if _inside_run() and not self.name.startswith("trackway-"):
             # On the instance: the class stays as it is, and so do other threads.
-            self.run = _InThread(self.run, get_current())  # type: ignore[method-assign]
+            self.run = _InThread(self.run, get_current())  # type: ignore[method-assign]  # of this thread alone
         start(self)
 
     return start_in_place

@@ -39,7 +39,7 @@ class Recorded:
         return call
 
     # mypy knows `__class__` as no property; isinstance must see the object's class.
-    @property  # type: ignore[misc]
+    @property  # type: ignore[misc]  # to the checker `__class__` is no property
     def __class__(self) -> Any:
         return type(self.__dict__["__wrapped__"])
 
@@ -100,7 +100,7 @@ class View:
         self._viewed = viewed
 
     # mypy knows `__class__` as no property; isinstance must see the object's class.
-    @property  # type: ignore[misc]
+    @property  # type: ignore[misc]  # to the checker `__class__` is no property
     def __class__(self) -> Any:
         return type(self._viewed)
 

@@ -172,7 +172,7 @@ def _with_integer_times(events: pa.Array) -> list[Any]:
     integers = pa.list_(
         pa.struct([("name", pa.string()), ("time", pa.int64()), ("attributes", pa.string())])
     )
-    return events.cast(integers).to_pylist()  # type: ignore[no-any-return]
+    return events.cast(integers).to_pylist()  # type: ignore[no-any-return]  # Arrow is untyped
 
 
 def _raw_span(row: dict[str, Any], origins: dict[tuple[Any, ...], Origin]) -> RawSpan:

@@ -57,7 +57,7 @@ def _hints(steps: pa.Table, is_tool: pa.ChunkedArray) -> Mask:
     again = pc.greater(steps.column("attempt"), 1).fill_null(False)
     named = pc.is_valid(steps.column("operation_id"))
     hints = pc.or_(pc.or_(failed, again), named)
-    return pc.and_(hints, is_tool).to_numpy()  # type: ignore[no-any-return]
+    return pc.and_(hints, is_tool).to_numpy()  # type: ignore[no-any-return]  # Arrow is untyped
 
 
 def _count(steps: pa.Table, rows: Ints, numbers: Ints, retry_of: Ints) -> None:

@@ -74,7 +74,7 @@ class SpanColumns:
             wanted = rows if isinstance(rows, np.ndarray) else np.fromiter(rows, np.int64)
             array = array.take(pa.array(wanted, pa.int64()))
         if not pa.types.is_dictionary(array.type):
-            return array.to_pylist()  # type: ignore[no-any-return]
+            return array.to_pylist()  # type: ignore[no-any-return]  # Arrow is untyped
         # One Python string for each distinct value, not one a row.
         names = [*array.dictionary.to_pylist(), None]
         return [names[code] for code in _filled(array.indices, NONE).tolist()]
@@ -112,7 +112,7 @@ class SpanColumns:
 
     def recorded(self, name: str) -> Mask:
         """Return where a column is not null."""
-        return self.array(name).is_valid().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+        return self.array(name).is_valid().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]  # Arrow is untyped
 
     @cached_property
     def operation(self) -> Ints:
@@ -194,7 +194,7 @@ def _filled(column: pa.Array, missing: int) -> Ints:
     wide = column.cast(pa.int64())
     if wide.null_count:
         wide = wide.fill_null(missing)
-    return wide.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    return wide.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]  # Arrow is untyped
 
 
 def distinct(columns: pa.Table) -> pa.Table:

@@ -50,5 +50,5 @@ class Layers:
 def _recorded(column: pa.Array) -> Mask:
     if pa.types.is_list(column.type):
         lengths = pc.list_value_length(column).fill_null(0)
-        return lengths.to_numpy(zero_copy_only=False) > 0  # type: ignore[no-any-return]
-    return column.is_valid().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+        return lengths.to_numpy(zero_copy_only=False) > 0  # type: ignore[no-any-return]  # Arrow is untyped
+    return column.is_valid().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]  # Arrow is untyped

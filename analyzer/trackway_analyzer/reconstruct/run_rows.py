@@ -174,7 +174,7 @@ def _tools(steps: pa.Table, run: Ints, tool: Mask, count: int) -> pa.ListArray:
 
 
 def _where(operation: pa.Array, wanted: Operation) -> Mask:
-    return pc.equal(operation, wanted.value).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    return pc.equal(operation, wanted.value).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]  # Arrow is untyped
 
 
 def _events(columns: SpanColumns, run: Ints, rank: Ints, count: int) -> pa.ListArray:
