@@ -94,7 +94,7 @@ def theirs_on(traces: list[Trace], constraints: Sequence[About]) -> tuple[float,
     seconds, broken = 0.0, []
     for first in range(0, len(traces), PART):
         log = event_log(traces[first : first + PART])
-        more, said = timed(lambda log=log: pm4py(log, constraints))  # type: ignore[misc]
+        more, said = timed(lambda log=log: pm4py(log, constraints))  # type: ignore[misc]  # a default of its own type
         seconds += more
         broken.append(broken_by_pm4py(said, constraints))
     return seconds, np.concatenate(broken, axis=1)

@@ -36,7 +36,7 @@ def set_up() -> None:
     targets = json.loads(os.environ["LOSS_TARGETS"])
     processors = [one for target, options in targets for one in processors_for(target, **options)]
     # Registered before `configure`, so it runs when the exporters are closed.
-    atexit.register(lambda: LEDGER.counted(sum(one.counts.lost for one in processors)))  # type: ignore[attr-defined]
+    atexit.register(lambda: LEDGER.counted(sum(one.counts.lost for one in processors)))  # type: ignore[attr-defined]  # ours count
     redact = trackway.redactor(hooks=[raising_hook]) if "raising_redactor" in sys.argv else None
     provider = trackway.configure("loss", export=processors, redact=redact)
     assert provider is not None
@@ -192,7 +192,7 @@ def fork_amid_export() -> None:
 
 def process(method: str) -> None:
     context = multiprocessing.get_context(method)
-    children = [context.Process(target=work) for _ in range(2)]  # type: ignore[attr-defined]
+    children = [context.Process(target=work) for _ in range(2)]  # type: ignore[attr-defined]  # of each kind
     for child in children:
         child.start()
     for child in children:

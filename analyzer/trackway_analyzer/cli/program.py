@@ -101,7 +101,7 @@ def run(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
     # Whatever went wrong, Python's exit code 1 would read as a violation.
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001 - told as a bug, not as a traceback
         if "--debug" in arguments:
             traceback.print_exc()
         else:
