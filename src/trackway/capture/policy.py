@@ -28,11 +28,14 @@ from trackway.capture.plain import EVERY_KEY_SAFE, is_plain
 from trackway.capture.redact import DEFAULT_REDACTOR, Redactor
 from trackway.capture.refs import identifiers
 from trackway.capture.screen import SEARCHED
+from trackway.capture.search import Work
 from trackway.capture.text import encodable, json_text, quoted
 
 _PROCESS_KEY: Final = os.urandom(32)
 _FAILED: Final = '"[capture failed]"'
 _TEXT_TAIL_SHARE: Final = 4
+_HEAD: Final = 4096
+"""Characters of a long text that are looked at before the whole is."""
 _NO_NAMES: Final[frozenset[str]] = frozenset()
 
 
@@ -106,8 +109,11 @@ class Capture:
             return False
         if self.redactor is None or type(value) is not str or len(value) <= SEARCHED:
             return True
-        # A long text is not written whole for nothing: its kinds of characters tell most.
-        return not (":" in value or "=" in value or self.redactor.suspects(value))
+        # A long text is not written whole for nothing: its kinds of characters tell most, and those
+        # of its head often enough.
+        if ":" in value or "=" in value or self.redactor.suspects(value[:_HEAD], Work(0)):
+            return False
+        return not self.redactor.suspects(value)
 
     def text(self, text: str) -> str:
         """Return an exception message or a stack trace, redacted and cut to the limit of a value.
