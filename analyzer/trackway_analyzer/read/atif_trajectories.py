@@ -9,6 +9,8 @@
 4. A sub-agent's trajectory stands below the call that refers to it, else below the agent.
 5. Times are the steps' own; where there is none, none is made up. The order is that of the steps.
 6. What has no place in a span stays in attributes under `atif.`.
+7. A trajectory whose list of steps is empty is a run without steps; one without that list is put
+   aside.
 """
 
 from __future__ import annotations
@@ -37,20 +39,20 @@ Object = dict[str, Any]
 def atif_trajectories(document: Any) -> list[Any] | None:
     """Return the trajectories of a document; None where it holds none."""
     items = document if isinstance(document, list) else [document]
-    return items if items and all(map(_is_trajectory, items)) else None
+    return items if any(map(_is_trajectory, items)) else None
 
 
 def _is_trajectory(item: Any) -> bool:
-    return (
-        isinstance(item, dict)
-        and str(item.get("schema_version")).startswith(_VERSION)
-        and isinstance(item.get("steps"), list)
-    )
+    version = item.get("schema_version") if isinstance(item, dict) else None
+    return isinstance(version, str) and version.startswith(_VERSION)
 
 
 def atif_spans(items: list[Any], quarantine: Quarantine, offset: int | None) -> Iterator[RawSpan]:
     """Return trajectories as spans."""
     for place, item in enumerate(items):
+        if not _is_trajectory(item) or not isinstance(item.get("steps"), list):
+            quarantine.add(Reason.BROKEN_SPAN, "a trajectory without steps", offset)
+            continue
         try:
             # The place first: runs without times come in the order of the file.
             key = f"{(offset or 0) + place & 0xFFFFFFFF:08x}{made_id(compact(item), digits=24)}"
@@ -89,6 +91,8 @@ class _Reading:
             end=max(times, default=None),
         )
         subagents = _subagents(item)
+        if len(subagents) < len(_list(item, "subagent_trajectories")):
+            self._broken("a sub-agent's trajectory without steps", 1)
         for step in steps:
             self._step(step, agent, head, subagents, depth)
         for left in subagents.values():
@@ -296,8 +300,8 @@ def _subagents(item: Object) -> dict[str, Object]:
     found: dict[str, Object] = {}
     for place, inner in enumerate(_list(item, "subagent_trajectories")):
         if isinstance(inner, dict) and isinstance(inner.get("steps"), list):
-            name = inner.get("trajectory_id") or inner.get("session_id") or f"#{place}"
-            found[str(name)] = inner
+            name = _id(inner.get("trajectory_id")) or _id(inner.get("session_id"))
+            found[f"#{place}" if name is None or name in found else name] = inner
     return found
 
 

@@ -5,6 +5,7 @@
    status, scope, trace state) become the fields again. A process is a resource.
 3. The parent is the `CHILD_OF` reference into the same trace, other references are links. Times are
    microseconds. A log is an event, named by its field `event`.
+4. A trace without spans is put aside; so are those that an answer of Tempo's search only names.
 """
 
 from __future__ import annotations
@@ -45,14 +46,19 @@ def jaeger_traces(document: Any) -> list[Any] | None:
         return None
     if _is_trace(document):
         return [document]
-    data = document.get("data")
-    if isinstance(data, list) and any(map(_is_trace, data)):
-        return data
+    for name in ("data", "traces"):
+        traces = document.get(name)
+        if isinstance(traces, list) and any(map(_is_trace, traces)):
+            return traces
     return None
 
 
 def _is_trace(item: Any) -> bool:
-    return isinstance(item, dict) and "traceID" in item and isinstance(item.get("spans"), list)
+    return isinstance(item, dict) and "traceID" in item and not item.keys().isdisjoint(_OF_TRACE)
+
+
+_OF_TRACE: Final = ("spans", "processes", "rootServiceName", "rootTraceName", "spanSets")
+"""What stands beside the id of a trace: in Jaeger's JSON, and in answers of Tempo's search."""
 
 
 def jaeger_spans(
@@ -60,13 +66,17 @@ def jaeger_spans(
 ) -> Iterator[RawSpan]:
     """Decode the spans of Jaeger traces."""
     for trace in traces:
-        if not _is_trace(trace):
+        spans = trace.get("spans") if _is_trace(trace) else ()
+        if not _is_trace(trace) or not isinstance(spans, list | None):
             quarantine.add(Reason.BROKEN_SPAN, "a trace must have traceID and spans", offset)
+            continue
+        if not spans:
+            quarantine.add_empty(trace["traceID"], offset)
             continue
         processes = trace.get("processes")
         processes = processes if isinstance(processes, dict) else {}
         origins: _Origins = {}
-        for item in trace["spans"]:
+        for item in spans:
             span = _span(item, processes, origins) if isinstance(item, dict) else None
             if span is None:
                 quarantine.add(Reason.BROKEN_SPAN, "a span without a trace id or span id", offset)

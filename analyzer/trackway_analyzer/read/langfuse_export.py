@@ -8,6 +8,8 @@
    of the instrumentor reads the span, and `langfuse` fills what Langfuse took out.
 3. A type that says no more than "span" is left to the other dialects.
 4. Session, user, release and tags of the trace are on each of its spans.
+5. A trace without observations, or with their ids alone, as in the API's list of traces, is put
+   aside.
 """
 
 from __future__ import annotations
@@ -68,30 +70,38 @@ _OF_TRACE: Final = {
 }
 _SNAKE: Final = re.compile(r"_([a-z])")
 
-Observation = tuple[dict[str, Any], dict[str, Any]]
-"""An observation and its trace, which may be empty."""
+_ONLY_OF_A_TRACE: Final = frozenset(
+    ["htmlPath", "projectId", "sessionId", "session_id", "userId", "scores", "totalCost"]
+)
+
+Observation = tuple[Any, dict[str, Any]]
+"""An observation and its trace, which may be empty; None: the trace has no observations."""
 
 
 def langfuse_observations(document: Any) -> list[Observation] | None:
     """Return the observations of a document; None where it is none of Langfuse's."""
     if isinstance(document, dict) and isinstance(document.get("data"), list):
         document = document["data"]
-    if isinstance(document, list):
-        parts = [_of_object(item) for item in document if isinstance(item, dict)]
-        found = [part for part in parts if part is not None]
-        return [observation for part in found for observation in part] if found else None
-    return _of_object(document) if isinstance(document, dict) else None
+    if not isinstance(document, list):
+        return _of_object(document)
+    parts = [_of_object(item) for item in document]
+    if all(part is None for part in parts):
+        return None
+    return [observation for part in parts for observation in ([({}, {})] if part is None else part)]
 
 
-def _of_object(item: dict[str, Any]) -> list[Observation] | None:
+def _of_object(item: Any) -> list[Observation] | None:
+    if not isinstance(item, dict):
+        return None
     if _is_observation(item):
         return [(_camel(item), {})]
     observations = item.get("observations")
-    if not isinstance(observations, list) or not any(map(_is_observation, observations)):
-        return None
     trace = item.get("trace", item)
     trace = _camel(trace) if isinstance(trace, dict) else {}
-    return [(_camel(o) if isinstance(o, dict) else {}, trace) for o in observations]
+    if isinstance(observations, list) and any(map(_is_observation, observations)):
+        return [(_camel(o) if isinstance(o, dict) else {}, trace) for o in observations]
+    of_langfuse = "trace" in item or not _ONLY_OF_A_TRACE.isdisjoint(item)
+    return [(None, trace)] if "observations" in item and "id" in trace and of_langfuse else None
 
 
 def _is_observation(item: Any) -> bool:
@@ -117,6 +127,9 @@ def langfuse_spans(
     """Return observations as spans."""
     origins = Origins()
     for item, trace in items:
+        if item is None:
+            quarantine.add_empty(trace.get("id"), offset, parts="observations")
+            continue
         span = _span(item, trace, origins, quarantine, offset)
         if span is not None:
             yield span

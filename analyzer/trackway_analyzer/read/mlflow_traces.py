@@ -3,7 +3,8 @@
 1. A document is `{"info": ..., "data": {"spans": [...]}}`, a list of such, `{"traces": [...]}`,
    `{"spans": [...]}` alone, or a row of `search_traces` with the trace as text in `trace` or its
    spans in `spans`. Spans of schema 3 have base64 ids, those of schema 2 a `context`.
-2. What the trace says of itself (session, user, tags, assessments) stands on its root span.
+2. A trace of which there is only what it says of itself (`include_spans=False`) is put aside.
+3. What the trace says of itself (session, user, tags, assessments) stands on its root span.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ _BESIDE: Final = frozenset(
 )
 """Metadata that only sums up what the spans say."""
 
+_ABOUT: Final = ("trace_metadata", "request_metadata")
+
 Trace = tuple[dict[str, Any], list[Any]]
-"""What a trace says of itself, and its spans."""
+"""What a trace says of itself, and its spans, if there are any."""
 
 
 def mlflow_traces(document: Any) -> list[Trace] | None:
@@ -44,8 +47,10 @@ def mlflow_traces(document: Any) -> list[Trace] | None:
     if isinstance(document, dict) and isinstance(document.get("traces"), list):
         document = document["traces"]
     items = document if isinstance(document, list) else [document]
-    found = [trace for trace in map(_trace, items) if trace is not None]
-    return found or None
+    traces = [_trace(item) for item in items]
+    if all(trace is None for trace in traces):
+        return None
+    return [({}, []) if trace is None else trace for trace in traces]
 
 
 def _trace(item: Any) -> Trace | None:
@@ -56,15 +61,17 @@ def _trace(item: Any) -> Trace | None:
         return _trace(whole)
     info, data = item.get("info"), json_of(item.get("data"))
     spans = data.get("spans") if isinstance(data, dict) else json_of(item.get("spans"))
-    if not isinstance(spans, list):
-        return None
-    if not isinstance(info, dict):
-        if "traceID" in item or not any(map(_is_mlflow, spans)):
-            return None
-        info = item
-    elif "trace_id" not in info and "request_id" not in info:
-        return None
-    return info, spans
+    spans = spans if isinstance(spans, list) else []
+    if isinstance(info, dict):
+        return (info, spans) if _names_a_trace(info) else None
+    if "traceID" not in item and any(map(_is_mlflow, spans)):
+        return item, spans
+    bare = not spans and _names_a_trace(item) and any(name in item for name in _ABOUT)
+    return (item, spans) if bare else None
+
+
+def _names_a_trace(info: dict[str, Any]) -> bool:
+    return "trace_id" in info or "request_id" in info
 
 
 def _is_mlflow(span: Any) -> bool:
@@ -79,6 +86,8 @@ def mlflow_spans(
     """Return the spans of traces."""
     origins = Origins()
     for info, spans in items:
+        if not spans:
+            quarantine.add_empty(first(info, "trace_id", "request_id"), offset)
         about = _about(info)
         for item in spans:
             if not isinstance(item, dict):

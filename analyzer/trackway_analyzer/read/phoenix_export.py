@@ -5,7 +5,8 @@
    members under `context.trace_id` and `attributes.llm.model_name`; so have columns of Parquet.
 2. Lists of messages and documents, which Phoenix folds, are laid out in numbered keys again, as
    OpenInference writes them. Its own column `span_kind` is the attribute once more.
-3. The SDK's `to_json` has the same form: what its console exporter prints a line is read too.
+3. A trace that the API lists, which has no spans or few words on each, is put aside.
+4. The SDK's `to_json` has the same form: what its console exporter prints a line is read too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import pyarrow as pa
 from trackway_analyzer.dialects.openinference import KIND
 from trackway_analyzer.dialects.values import json_of
 from trackway_analyzer.read.foreign_values import Origins, kept, plain_rows
-from trackway_analyzer.read.quarantine import Quarantine
+from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.span_objects import object_attributes, object_span, pruned
 from trackway_analyzer.spans import Attributes, RawSpan
 
@@ -26,6 +27,7 @@ _ATTRIBUTES: Final = "attributes."
 _CONTEXT: Final = "context."
 _FOLDED: Final = ("llm.", "retrieval.", "embedding.", "reranker.", "message.", "message_content.")
 """Where lists of objects are numbered keys of OpenInference."""
+_TRACE: Final = frozenset(["trace_id", "project_id", "start_time", "end_time"])
 _MAX_DEPTH: Final = 16
 
 
@@ -34,7 +36,11 @@ def phoenix_items(document: Any) -> list[Any] | None:
     if isinstance(document, dict) and isinstance(document.get("data"), list):
         document = document["data"]
     items = document if isinstance(document, list) else [document]
-    return items if items and any(map(_is_span, items)) else None
+    return items if any(_is_span(item) or _is_bare_trace(item) for item in items) else None
+
+
+def _is_bare_trace(item: Any) -> bool:
+    return isinstance(item, dict) and item.keys() >= _TRACE and not _is_span(item)
 
 
 def _is_span(item: Any) -> bool:
@@ -54,10 +60,15 @@ def phoenix_spans(
     """Return span objects as spans."""
     origins = Origins()
     for item in items:
-        if isinstance(item, dict):
+        if _is_bare_trace(item):
+            parts = "attributes of its spans" if item.get("spans") else "spans"
+            quarantine.add_empty(item["trace_id"], offset, parts=parts)
+        elif isinstance(item, dict):
             span = _span(_unfolded(item), origins, quarantine, offset)
             if span is not None:
                 yield span
+        else:
+            quarantine.add(Reason.BROKEN_SPAN, "a span must be an object", offset)
 
 
 def _unfolded(item: dict[str, Any]) -> dict[str, Any]:

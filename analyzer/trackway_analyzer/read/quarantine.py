@@ -5,6 +5,10 @@
 3. In strict mode the first entry raises `QuarantineError` instead; an empty file loses nothing.
 4. Of what was put aside, `lost` counts what may have held spans or what a span did. A file that is
    no trace, log records of no span, a missing time or task id (`_HARMLESS`) are no such loss.
+5. A trace that a file names and of which it holds no span is lost (`empty_trace`): nobody knows
+   what it did. A record that is a run by itself (a benchmark's, a transcript, a session) and holds
+   no step is a run without steps, with the gap `tools_not_observable`. A list of no traces loses
+   nothing.
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ class Reason(StrEnum):
     TRUNCATED_FILE = "truncated_file"
     NO_START_TIME = "no_start_time"
     NO_TASK_ID = "no_task_id"
+    EMPTY_TRACE = "empty_trace"
     NOT_A_TRACE = "not_a_trace"
     UNJOINED_LOG = "unjoined_log"
     EMPTY_FILE = "empty_file"
@@ -105,6 +110,11 @@ class Quarantine:
                 self.file, reason, known.detail, known.offset, known.count + count
             )
 
+    def add_empty(self, name: object, offset: int | None, *, parts: str = "spans") -> None:
+        """Put a trace aside that is named and of which nothing is there."""
+        shown = f"the trace {str(name)[:_NAME]!r}" if isinstance(name, str | int) else "a trace"
+        self.add(Reason.EMPTY_TRACE, f"{shown} without {parts}", offset)
+
     def take(self) -> tuple[Quarantined, ...]:
         """Return what was collected since the last call."""
         found = tuple(self._found.values())
@@ -112,7 +122,8 @@ class Quarantine:
         return found
 
 
-_DETAILS = 100
+_DETAILS: Final = 100
+_NAME: Final = 64
 
 
 def quarantine_table(entries: Sequence[Quarantined] = ()) -> pa.Table:

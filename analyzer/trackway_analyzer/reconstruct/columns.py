@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway.schema import STEP_OPERATIONS, Operation
+from trackway_analyzer.dialects.transcript import TRANSCRIPT
 from trackway_analyzer.json_text import unwrapped
 from trackway_analyzer.tables import SPAN_SCHEMA
 
@@ -168,6 +169,13 @@ class SpanColumns:
         found = pc.match_substring_regex(texts, pattern).fill_null(False)
         rows: Ints = self.ours[found.to_numpy(zero_copy_only=False)]
         return rows
+
+    @cached_property
+    def transcribed(self) -> Mask:
+        """Where a reader of ours made the span out of a transcript."""
+        told = pc.equal(self.array("source"), TRANSCRIPT.name).fill_null(False)
+        flag: Mask = told.to_numpy(zero_copy_only=False)
+        return flag
 
     @cached_property
     def failed(self) -> Mask:

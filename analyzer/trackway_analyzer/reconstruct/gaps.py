@@ -18,7 +18,8 @@
 13. `tools_not_observable`: nothing can tell whether tools were called: they were offered to a model
     whose output is not recorded; the last turn asked for a call in a run without any tool span; a
     call was answered and lacks the span that it would have; an agent ended well and no call of it
-    is recorded; libraries were on when the run began, and it has no model, tool or retrieval step.
+    is recorded; a transcript holds no step, however it ended; libraries were on when the run began,
+    and it has no model, tool or retrieval step.
 14. `missing_timestamps`: steps whose start or end the source does not hold. Counts steps.
 15. `instrumentation_lost`: the recorder says that a library which it had turned on was cut off when
     the run began, or that it was turned on or off inside the run; what it did is not in the record.
@@ -224,8 +225,11 @@ def _unobservable(evidence: Evidence) -> Found:
     for number in np.unique(run[models[offers & ~said]]).tolist():
         yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail="tools were offered")
     # An agent that ended well without one recorded call was not watched, unless we watched it.
-    watched = np.isin(run, np.unique(step_run)) | columns.recorded("run_id")
-    finished = columns.is_agent & ~columns.failed & (columns.end != NEVER) & (run != NONE)
+    # A transcript bears the run id that its writer gave: nobody watched, and it is all there is.
+    transcribed = columns.transcribed
+    watched = np.isin(run, np.unique(step_run)) | (columns.recorded("run_id") & ~transcribed)
+    ended = ~columns.failed & (columns.end != NEVER) | transcribed
+    finished = columns.is_agent & ended & (run != NONE)
     unwatched = np.setdiff1d(run[finished & ~watched], run[watched])
     for number in unwatched.tolist():
         yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail="no call of the agent is recorded")

@@ -8,5 +8,7 @@
 4. The order is that of the messages, kept in the step index. A time that the file does not hold is
    not recorded (`spans.NO_TIME`) and becomes the gap `missing_timestamps`.
 5. Task, trial and outcome are what the file says. No task id, no reward: not recorded.
-6. Everything a record holds beside its messages stays on the agent span, under `transcript.…`.
+6. A run without a message is a run without steps, and has the gap `tools_not_observable`: that it
+   did nothing stands nowhere.
+7. Everything a record holds beside its messages stays on the agent span, under `transcript.…`.
 """

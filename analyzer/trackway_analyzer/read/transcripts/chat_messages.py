@@ -5,7 +5,8 @@
    one transcript.
 2. OpenAI chat messages and Responses items, Anthropic messages (`system` beside them), LangChain
    and Gemini messages are known (`dialogue`).
-3. Of an object, `model`, `task_id`, `trial`, `reward` or `success`, `run_id` and `session_id` (or
+3. An object that names a run, task or session and has no message is a run without steps.
+4. Of an object, `model`, `task_id`, `trial`, `reward` or `success`, `run_id` and `session_id` (or
    `conversation_id`, `thread_id`) are taken for what they say; everything else is kept.
 """
 
@@ -35,6 +36,7 @@ _TYPES: Final = frozenset(["human", "ai"])
 """Types that tell a LangChain message which has no role."""
 _ITEMS: Final = frozenset(["function_call", "function_call_output", "reasoning"])
 _SESSION: Final = ("session_id", "conversation_id", "thread_id")
+_NAMES: Final = ("run_id", "task_id", *_SESSION)
 _KNOWN: Final = (
     *("messages", "input", "output", "choices", "system", "instructions", "model"),
     *("task_id", "trial", "reward", "success", "run_id", *_SESSION),
@@ -65,7 +67,17 @@ def transcripts(document: Any) -> list[Any] | None:
 def _is_transcript(item: Any) -> bool:
     if isinstance(item, list):
         return any(map(is_message, item)) and all(isinstance(each, dict) for each in item)
-    return isinstance(item, dict) and any(map(is_message, _messages_of(item)))
+    return isinstance(item, dict) and (_is_named(item) or any(map(is_message, _messages_of(item))))
+
+
+def _is_named(item: dict[str, Any]) -> bool:
+    return "messages" in item and any(item.get(key) for key in _NAMES)
+
+
+def _is_unreadable(item: Any) -> bool:
+    """Tell whether the messages of a named transcript are none that is known."""
+    told = item.get("messages") if isinstance(item, dict) else None
+    return told not in (None, []) and not any(map(is_message, _messages_of(item)))
 
 
 def transcript_spans(
@@ -73,7 +85,7 @@ def transcript_spans(
 ) -> Iterator[RawSpan]:
     """Write transcripts as spans."""
     for place, item in enumerate(items):
-        if not _is_transcript(item):
+        if not _is_transcript(item) or _is_unreadable(item):
             quarantine.add(Reason.BROKEN_SPAN, "a transcript without messages", offset)
         elif within_bounds(item, quarantine, offset):
             yield from _written(item, place if len(items) > 1 else offset or 0)

@@ -7,7 +7,8 @@
 3. Scores decide the outcome by Inspect's own scale (C, 1, true, yes: success; I, N, 0, …: failure).
    Several scorers that disagree, or a score on no such scale, judge nothing; the scores are the
    label. A sample that ended in an error says so, and is judged by its scores alone.
-4. Texts that stand in the attachments are put back where they were.
+4. A log without its samples (`--no-log-samples`) is put aside. An empty list holds no run.
+5. Texts that stand in the attachments are put back where they were.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from trackway_analyzer.read.transcripts.written import (
 from trackway_analyzer.spans import Attributes, RawSpan
 
 Sample = tuple[Any, Any]
-"""The eval that a sample belongs to, and the sample."""
+"""The eval that a sample belongs to, and the sample; None: the log has no samples."""
 
 _ATTACHED: Final = "attachment://"
 _SCALE: Final = {"c": 1.0, "i": 0.0, "n": 0.0, "p": 0.5, "yes": 1.0, "no": 0.0} | {
@@ -53,16 +54,18 @@ def inspect_samples(document: Any) -> list[Sample] | None:
     if "version" not in document and "status" not in document:
         return None
     samples = document.get("samples")
-    return [(document["eval"], sample) for sample in samples] if isinstance(samples, list) else []
+    samples = samples if isinstance(samples, list) else [None]
+    return [(document["eval"], sample) for sample in samples]
 
 
 def inspect_spans(
     samples: list[Sample], quarantine: Quarantine, offset: int | None
 ) -> Iterator[RawSpan]:
     """Write samples as the spans of runs."""
-    if not samples:
-        quarantine.add(Reason.NOT_A_TRACE, "an Inspect log without samples", offset)
     for place, (about, sample) in enumerate(samples):
+        if sample is None:
+            quarantine.add(Reason.EMPTY_TRACE, "an Inspect log without samples", offset)
+            continue
         messages = sample.get("messages") if isinstance(sample, dict) else None
         if not isinstance(messages, list):
             quarantine.add(Reason.BROKEN_SPAN, "a sample without messages", offset)

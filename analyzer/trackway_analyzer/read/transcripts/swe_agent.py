@@ -3,7 +3,8 @@
 1. A step of `trajectory` is a model turn (`response`) and the execution of its command (`action` →
    `observation`). Where the model called a function, name and arguments are the call's; else the
    command's first word is the tool and the command its only argument, and the call bears no id.
-2. A step without a command asked for nothing. A file with `history` alone is a chat.
+2. A step without a command asked for nothing. A file with `history` alone is a chat. A file whose
+   lists are both empty is a run without steps.
 3. What the model was told before its first turn stands in `history`; demonstrations are marked
    there and left out of the run.
 4. SWE-agent names the file after the task and the folder after the configuration: task id and
@@ -48,7 +49,9 @@ def swe_agent_files(document: Any) -> list[Any] | None:
         isinstance(message, dict) and "role" in message and "agent" in message
         for message in history
     )
-    return [document] if agents else None
+    empty = not (steps or history) and "trajectory" in document and "history" in document
+    empty = empty and isinstance(document.get("info"), dict)
+    return [document] if agents or empty else None
 
 
 def _is_step(step: Any) -> bool:

@@ -43,15 +43,12 @@ _TAU2: Final = (
 
 def tau_bench_records(document: Any) -> list[Any] | None:
     """Return the runs of a tau-bench document; None where it is none."""
-    if _is_record(document):
-        return [document]
-    if isinstance(document, list) and any(map(_is_record, document)):
-        return document
-    return None
+    items = document if isinstance(document, list) else [document]
+    return items if any(map(_is_record, items)) else None
 
 
 def _is_record(item: Any) -> bool:
-    return isinstance(item, dict) and isinstance(item.get("traj"), list) and "reward" in item
+    return isinstance(item, dict) and "traj" in item and "reward" in item
 
 
 def tau_bench_spans(
@@ -61,7 +58,7 @@ def tau_bench_spans(
     name = PurePath(quarantine.file).name.removesuffix(".gz").removesuffix(".json")
     variant = None if name in ("", STDIN) else name
     for place, record in enumerate(records):
-        if not _is_record(record):
+        if not _is_record(record) or not isinstance(record["traj"], list):
             quarantine.add(Reason.BROKEN_SPAN, "a run without traj and reward", offset)
         elif within_bounds(record, quarantine, offset):
             run = WrittenRun("tau-bench", record, place)
