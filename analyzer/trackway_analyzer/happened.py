@@ -3,7 +3,9 @@
 The call did not happen if it raised, or if its result says so: a non-empty `error`, `isError` true,
 `ok` or `success` false, `status` one of `FAILED`, or a text that opens like an error message
 (`Failed: card declined`). A `status` of `PENDING`, a bare false, and a result that was not recorded
-or was redacted leave it open. Everything else happened; a list is not looked into.
+or was redacted leave it open; so does one whose last keys the recorder cut (it keeps them in their
+order), where one of those that say no may be among them. Everything else happened; a list is not
+looked into.
 A lookup's `status` is that of the thing it found, and false is its answer; only `error` there
 speaks of the call. A tool that cancels, by its name, did so if the thing is cancelled now.
 """
@@ -38,6 +40,10 @@ PENDING: Final = frozenset(["pending", "processing", "queued"])
 
 _CUT: Final = "[truncated "
 """Stands in what the recorder cut off."""
+_NOTHING_LEFT: Final = "…"
+"""What is left of a value without any room, and the key under which the cut keys are counted."""
+_TELLING: Final = ("error", "isError", "ok", "success", "status")
+"""Members by which a result may say that the call took no effect."""
 _ERROR_TEXT: Final = re.compile(
     r"\s*(?:traceback \(most recent call last\)|an error occurred\b|"
     r"(?:[\w.]*(?:error|exception))\s*(?::|\(|$)|error\s+\w+ing\b|failed to\b|"
@@ -60,7 +66,7 @@ def happened(
     if isinstance(result, NotRecorded):
         return None
     if isinstance(result, str):
-        if REDACTION_MARKER.fullmatch(result.strip()):
+        if result == _NOTHING_LEFT or REDACTION_MARKER.fullmatch(result.strip()):
             return None
         return not _ERROR_TEXT.match(result)
     if isinstance(result, Mapping):
@@ -86,11 +92,22 @@ def refusing(result: Mapping[str, JsonValue], *, lookup: bool = False) -> str | 
 def _says(result: Mapping[str, JsonValue], *, lookup: bool) -> bool | None:
     if refusing(result, lookup=lookup) is not None:
         return False
-    word = _status(result)
-    if lookup or word is None:
-        return True
-    hidden = REDACTION_MARKER.search(word) or _CUT in word
+    word = None if lookup else _status(result)
+    if word is None:
+        return None if _may_refuse_unseen(result) else True
+    hidden = REDACTION_MARKER.search(word) or word.startswith(_NOTHING_LEFT) or _CUT in word
     return None if word in PENDING or hidden else True
+
+
+def _may_refuse_unseen(result: Mapping[str, JsonValue]) -> bool:
+    """Tell whether a member that says no may be among the keys that the recorder cut."""
+    cut = result.get(_NOTHING_LEFT)
+    if not isinstance(cut, str) or _CUT not in cut:
+        return False
+    if result.get("ok") is True or result.get("success") is True:
+        return False
+    last = max((key for key in result if key != _NOTHING_LEFT), default="")
+    return any(key > last for key in _TELLING)
 
 
 def _status(result: Mapping[str, JsonValue]) -> str | None:

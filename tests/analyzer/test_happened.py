@@ -38,6 +38,15 @@ from trackway_analyzer.records import trajectory_of
         ("[redacted:hook_failed]", None),
         ("paid with [redacted:card]", True),
         ([{"status": "failed"}, 400], True),
+        ("…", None),
+        ({"status": "…"}, None),
+        ({"amount": 1, "…": "[truncated 3 keys]"}, None),
+        ({"…": "[truncated 3 keys]"}, None),
+        ({"amount": 1, "ok": True, "…": "[truncated 3 keys]"}, True),
+        ({"ok": False, "…": "[truncated 3 keys]"}, False),
+        ({"amount": 1, "status": "paid", "…": "[truncated 3 keys]"}, True),
+        ({"amount": 1, "ticket": 2, "…": "[truncated 3 keys]"}, True),
+        ({"amount": 1, "…": "and more"}, True),
     ],
 )
 def test_a_result_says_whether_the_call_took_effect(result: Any, expected: bool | None) -> None:
@@ -62,6 +71,14 @@ def test_what_a_tool_cancelled_is_cancelled(tool: str, result: Any, ok: bool) ->
     (step,) = record.run().tool_steps
     assert step.ok is ok
     assert trajectory_of([{"tool": tool, "result": result}]).tool_steps[0].ok is ok
+
+
+@pytest.mark.parametrize(("last", "expected"), [("data", None), ("zip", True)])
+def test_a_lookup_may_have_failed_where_a_key_that_says_so_may_be_cut(
+    last: str, expected: bool | None
+) -> None:
+    result = {last: "x", "…": "[truncated 3 keys]"}
+    assert happened(result, raised=False, lookup=True) is expected
 
 
 def test_false_is_the_answer_of_a_lookup() -> None:
