@@ -95,7 +95,11 @@ class Reply:
         return "Your refund was sent."
 
 
-@pytest.mark.parametrize("value", [Reply(), iter(["sent"]), b"sent", bytearray(b"sent"), len])
+@pytest.mark.parametrize(
+    "value",
+    [Reply(), iter(["sent"]), b"sent", bytearray(b"sent"), len],
+    ids=lambda value: type(value).__name__,
+)
 def test_what_capture_writes_of_such_a_value_is_known(value: object, trackway_spans: Any) -> None:
     trackway.agent("support")(lambda: value)()
     (span,) = trackway_spans.all
