@@ -2,10 +2,10 @@
 
 The call did not happen if it raised, or if its result says so: a non-empty `error`, `isError` true,
 `ok` or `success` false, `status` one of `FAILED`, or a text that opens like an error message
-(`Failed: card declined`). A `status` of `PENDING`, a bare false, and a result that was not recorded
-or was redacted leave it open; so does one whose last keys the recorder cut (it keeps them in their
-order), where one of those that say no may be among them. Everything else happened; a list is not
-looked into.
+(`Failed: card declined`). A `status` of `PENDING`, a bare false, and a result that was not
+recorded, was redacted or could not be read (`recorder_marks`) leave it open; so does one whose last
+keys the recorder cut (it keeps them in their order), where one of those that say no may be among
+them, and JSON in a text that was cut. Everything else happened; a list is not looked into.
 A lookup's `status` is that of the thing it found, and false is its answer; only `error` there
 speaks of the call. A tool that cancels, by its name, did so if the thing is cancelled now.
 """
@@ -18,6 +18,7 @@ from typing import Final
 
 from trackway.schema import REDACTION_MARKER
 from trackway_analyzer.model import JsonValue, NotRecorded
+from trackway_analyzer.recorder_marks import CUT, NOTHING_LEFT, is_unreadable
 
 UNNAMED_ERRORS: Final = frozenset({"_OTHER", "tool_error"})
 """Types that stand for an error of which the record names no type."""
@@ -38,10 +39,7 @@ FAILED: Final = frozenset(
 CANCELLED: Final = frozenset(["cancelled", "canceled"])
 PENDING: Final = frozenset(["pending", "processing", "queued"])
 
-_CUT: Final = "[truncated "
-"""Stands in what the recorder cut off."""
-_NOTHING_LEFT: Final = "…"
-"""What is left of a value without any room, and the key under which the cut keys are counted."""
+_LONGEST_MARK: Final = 48
 _TELLING: Final = ("error", "isError", "ok", "success", "status")
 """Members by which a result may say that the call took no effect."""
 _ERROR_TEXT: Final = re.compile(
@@ -63,17 +61,26 @@ def happened(
     """Return whether a call took effect; None where the record leaves it open."""
     if raised:
         return False
-    if isinstance(result, NotRecorded):
+    if isinstance(result, NotRecorded) or is_unreadable(result):
         return None
     if isinstance(result, str):
-        if result == _NOTHING_LEFT or REDACTION_MARKER.fullmatch(result.strip()):
-            return None
-        return not _ERROR_TEXT.match(result)
+        return None if _tells_nothing(result) else not _ERROR_TEXT.match(result)
     if isinstance(result, Mapping):
         if cancels and refusing(result) == "status" and _status(result) in CANCELLED:
             return True
         return _says(result, lookup=lookup)
     return None if result is False and not lookup else True
+
+
+def _tells_nothing(text: str) -> bool:
+    begins = text.strip()
+    if begins == NOTHING_LEFT or REDACTION_MARKER.fullmatch(begins):
+        return True
+    return begins.startswith(("{", "[")) and begins.endswith("]") and _ends_cut(begins)
+
+
+def _ends_cut(text: str) -> bool:
+    return CUT.search(text, max(0, len(text) - _LONGEST_MARK)) is not None
 
 
 def refusing(result: Mapping[str, JsonValue], *, lookup: bool = False) -> str | None:
@@ -95,18 +102,18 @@ def _says(result: Mapping[str, JsonValue], *, lookup: bool) -> bool | None:
     word = None if lookup else _status(result)
     if word is None:
         return None if _may_refuse_unseen(result) else True
-    hidden = REDACTION_MARKER.search(word) or word.startswith(_NOTHING_LEFT) or _CUT in word
+    hidden = REDACTION_MARKER.search(word) or word.startswith(NOTHING_LEFT) or CUT.search(word)
     return None if word in PENDING or hidden else True
 
 
 def _may_refuse_unseen(result: Mapping[str, JsonValue]) -> bool:
     """Tell whether a member that says no may be among the keys that the recorder cut."""
-    cut = result.get(_NOTHING_LEFT)
-    if not isinstance(cut, str) or _CUT not in cut:
+    cut = result.get(NOTHING_LEFT)
+    if not isinstance(cut, str) or not CUT.search(cut):
         return False
     if result.get("ok") is True or result.get("success") is True:
         return False
-    last = max((key for key in result if key != _NOTHING_LEFT), default="")
+    last = max((key for key in result if key != NOTHING_LEFT), default="")
     return any(key > last for key in _TELLING)
 
 

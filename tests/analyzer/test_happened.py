@@ -47,6 +47,17 @@ from trackway_analyzer.records import trajectory_of
         ({"amount": 1, "status": "paid", "…": "[truncated 3 keys]"}, True),
         ({"amount": 1, "ticket": 2, "…": "[truncated 3 keys]"}, True),
         ({"amount": 1, "…": "and more"}, True),
+        ('{"log":"xx…[truncated 9 chars]', None),
+        ("[1, 2 …[truncated 9 chars]", None),
+        ("The refund is on its way …[truncated 9 chars]", True),
+        ("Failed: no funds …[truncated 9 chars]", False),
+        ("<app.Reply>", None),
+        ("<function pay.<locals>.later>", None),
+        ("<app.Reply object at 0x7f3a>", None),
+        ("<b>paid</b>", True),
+        ({"type": "bytes", "length": 20, "sha256": "f" * 64}, None),
+        ({"type": "ndarray", "length": 9**9, "sha256_ends": "f" * 64}, None),
+        ({"type": "refund", "id": "R-1"}, True),
     ],
 )
 def test_a_result_says_whether_the_call_took_effect(result: Any, expected: bool | None) -> None:

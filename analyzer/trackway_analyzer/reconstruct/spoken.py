@@ -16,6 +16,7 @@ from typing import Final
 from trackway.schema import Trackway
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.recorder_marks import UNREADABLE_MARKS
 
 STREAMED: Final = f'"{Trackway.STREAM_CHUNKS}":'
 """Stands in the attributes of a span whose result came in pieces."""
@@ -23,7 +24,6 @@ IN_PIECES: Final = r"^\s*(?:\[|:|(?:data|event|id|retry):)"
 """How output begins that may be one of pieces."""
 _BEGINS: Final = re.compile(IN_PIECES)
 _END: Final = "[DONE]"
-_UNREAD: Final = ('"<', '"sha256')
 _DEEPEST: Final = 64
 
 _Path = tuple[str | int, ...]
@@ -31,7 +31,7 @@ _Path = tuple[str | int, ...]
 
 def spoken(output: str) -> str:
     """Return what a streamed output says."""
-    if not _BEGINS.match(output) or any(mark in output for mark in _UNREAD):
+    if not _BEGINS.match(output) or any(mark in output for mark in UNREADABLE_MARKS):
         return output
     pieces = _events(output) if output.lstrip()[:1] != "[" else parsed(output)
     if not isinstance(pieces, list):
