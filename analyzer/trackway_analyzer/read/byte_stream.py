@@ -37,16 +37,69 @@ class UnreadableStreamError(ValueError):
         self.reason = reason
 
 
-class ByteStream:
-    """Decompressed bytes of one file, read once from front to back."""
+class _Bytes:
+    """Bytes read once from front to back, of which some may have been seen ahead."""
+
+    def __init__(self, seen: bytes = b"") -> None:
+        self._seen = seen
+        self._at = 0
+
+    def head(self) -> bytes:
+        """Return the first bytes without taking them; fewer where the file ends or breaks there."""
+        return self.look(HEAD)
+
+    def look(self, size: int) -> bytes:
+        """Return the next bytes without taking them; fewer where the file ends or breaks there."""
+        parts = [self._seen[self._at :]]
+        length = len(parts[0])
+        while length < size:
+            try:
+                chunk = self._read(min(size, CHUNK))
+            except UnreadableStreamError:
+                break
+            if not chunk:
+                break
+            parts.append(chunk)
+            length += len(chunk)
+        self._seen, self._at = b"".join(parts), 0
+        return self._seen[:size]
+
+    def read(self, size: int = CHUNK) -> bytes:
+        """Return some of the next bytes, empty at the end. Raises UnreadableStreamError."""
+        chunk = self._seen[self._at : self._at + size]
+        if chunk:
+            self._at += len(chunk)
+            return chunk
+        if self._seen:
+            self._seen, self._at = b"", 0
+        return self._read(size)
+
+    def read_exactly(self, size: int) -> bytes:
+        """Return the next `size` bytes, fewer only at the end. Raises UnreadableStreamError."""
+        parts = []
+        while size > 0 and (chunk := self.read(min(size, CHUNK))):
+            parts.append(chunk)
+            size -= len(chunk)
+        return b"".join(parts)
+
+    def _read(self, _size: int) -> bytes:
+        return b""
+
+
+class Window(_Bytes):
+    """The beginning of a file, that was looked at ahead."""
+
+
+class ByteStream(_Bytes):
+    """Decompressed bytes of one file."""
 
     def __init__(self, file: TraceFile) -> None:
+        super().__init__()
         raw = file.open()
         start = raw.read(len(ZSTD))
         self._file = _Counted(start, raw)
         self._stream: Any = self._file
         self._out = 0
-        self._seen = b""
         self._compressed = True
         # What was decompressed before an early end must not be lost: one piece at a time.
         self._next: Callable[[int], bytes] = self._file.read
@@ -58,33 +111,6 @@ class ByteStream:
             self._next = lambda size: self._stream.read(min(size, _PIECE))
         else:
             self._compressed = False
-
-    def head(self) -> bytes:
-        """Return the first bytes without taking them; fewer where the file ends or breaks there."""
-        while len(self._seen) < HEAD:
-            try:
-                chunk = self._read(HEAD)
-            except UnreadableStreamError:
-                break
-            if not chunk:
-                break
-            self._seen += chunk
-        return self._seen[:HEAD]
-
-    def read(self, size: int = CHUNK) -> bytes:
-        """Return some of the next bytes, empty at the end. Raises UnreadableStreamError."""
-        if self._seen:
-            chunk, self._seen = self._seen[:size], self._seen[size:]
-            return chunk
-        return self._read(size)
-
-    def read_exactly(self, size: int) -> bytes:
-        """Return the next `size` bytes, fewer only at the end. Raises UnreadableStreamError."""
-        parts = []
-        while size > 0 and (chunk := self.read(min(size, CHUNK))):
-            parts.append(chunk)
-            size -= len(chunk)
-        return b"".join(parts)
 
     def _read(self, size: int) -> bytes:
         try:

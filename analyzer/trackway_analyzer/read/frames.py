@@ -13,7 +13,13 @@ from typing import Final
 
 import pyarrow as pa
 
-from trackway_analyzer.read.byte_stream import MAX_RATIO, ZSTD, ByteStream, UnreadableStreamError
+from trackway_analyzer.read.byte_stream import (
+    MAX_RATIO,
+    ZSTD,
+    ByteStream,
+    UnreadableStreamError,
+    Window,
+)
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 
 MAX_FRAME: Final = 128 * 1024 * 1024
@@ -29,7 +35,7 @@ def is_framed(head: bytes) -> bool:
     return 0 < length <= MAX_FRAME and (body[:1] in (b"\n", b"{") or body.startswith(ZSTD))
 
 
-def frames(stream: ByteStream, quarantine: Quarantine) -> Iterator[tuple[int, bytes]]:
+def frames(stream: ByteStream | Window, quarantine: Quarantine) -> Iterator[tuple[int, bytes]]:
     """Return the messages with their offsets, decompressed."""
     position = 0
     while True:

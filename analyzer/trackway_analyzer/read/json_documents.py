@@ -17,7 +17,7 @@ from typing import Any, Final
 import orjson
 
 from trackway_analyzer.json_text import UnencodableError, plain
-from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError
+from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError, Window
 from trackway_analyzer.read.detect import looks_like
 from trackway_analyzer.read.otlp_usual import UsualDocument, usual_document
 from trackway_analyzer.read.quarantine import Quarantine, Reason
@@ -34,7 +34,7 @@ Located = tuple[int, Any]
 
 def documents(stream: ByteStream, quarantine: Quarantine) -> Iterator[Located]:
     """Return the documents of a stream; what is none goes to the quarantine."""
-    lines = _Lines(stream, quarantine)
+    lines = Lines(stream, quarantine)
     first = lines.next()
     while first is not None and not first[1].strip():
         first = lines.next()
@@ -58,7 +58,7 @@ def documents(stream: ByteStream, quarantine: Quarantine) -> Iterator[Located]:
 
 
 def _whole(
-    first: _Line, second: _Line | None, lines: _Lines, quarantine: Quarantine
+    first: _Line, second: _Line | None, lines: Lines, quarantine: Quarantine
 ) -> Iterator[Located]:
     """Read the rest as one document; where that fails, every line for itself."""
     offset = first[0]
@@ -137,10 +137,10 @@ def _loaded(text: bytes) -> Any:
         return _NotJson(why)
 
 
-class _Lines:
+class Lines:
     """Lines of a stream with their offsets, in bounded memory."""
 
-    def __init__(self, stream: ByteStream, quarantine: Quarantine) -> None:
+    def __init__(self, stream: ByteStream | Window, quarantine: Quarantine) -> None:
         self._stream = stream
         self._quarantine = quarantine
         self._buffer = b""
@@ -171,6 +171,11 @@ class _Lines:
             self._quarantine.add(Reason.TOO_LARGE, detail, offset)
             return offset, b"\n"
         return (offset, b"".join(parts)) if length else None
+
+    def all(self) -> Iterator[_Line]:
+        """Return the lines that are left."""
+        while (line := self.next()) is not None:
+            yield line
 
     def rest(self) -> bytes:
         """Return everything that is left, up to the bound."""

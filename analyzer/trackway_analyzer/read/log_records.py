@@ -4,8 +4,9 @@
    its only one in the document, of the call.
 2. A record that names only a trace belongs to the trace's model call, if the trace has one model
    call and no more in the document; among several nobody can tell, and it is put aside.
-3. Records stand beside the spans, in the same document or in files of their own; those files are
-   read first. Records that come after their span, or whose span never comes, are put aside.
+3. Records stand beside the spans, in the same document, before or behind them in one file, or in
+   files of their own, which are read first (`logs_ahead`). Records whose span never comes, or came
+   before anybody could know of them, are put aside; if they tell of a tool, as a lost call.
 4. Only records about model and tool calls are kept (`gen_ai.*`), up to `MAX_BYTES`.
 """
 
@@ -29,16 +30,13 @@ class LogRecords:
     def __init__(self) -> None:
         self._of_span: dict[tuple[str, str], list[RawEvent]] = {}
         self._of_trace: dict[str, list[RawEvent]] = {}
-        self._homeless = 0
+        self._homeless: list[RawEvent] = []
         self._beyond = 0
         self._bytes = 0
 
     def add(self, trace_id: str | None, span_id: str | None, record: RawEvent) -> None:
         """Keep a record until its span comes."""
         if not _is_about_a_call(record):
-            return
-        if trace_id is None:
-            self._homeless += 1
             return
         try:
             self._bytes += len(compact(record.attributes))
@@ -47,6 +45,8 @@ class LogRecords:
             return
         if self._bytes > MAX_BYTES:
             self._beyond += 1
+        elif trace_id is None:
+            self._homeless.append(record)
         elif span_id is None:
             self._of_trace.setdefault(trace_id, []).append(record)
         else:
@@ -81,20 +81,33 @@ class LogRecords:
 
     def put_aside(self, quarantine: Quarantine) -> None:
         """Tell of the records that found no span."""
-        late = sum(map(len, self._of_span.values()))
-        unclear = sum(map(len, self._of_trace.values())) + self._homeless
-        for count, detail in (
-            (
-                late,
-                "log records without their span: give the file of the spans too",
-            ),
+        late = [record for records in self._of_span.values() for record in records]
+        unclear = [record for records in self._of_trace.values() for record in records]
+        unclear += self._homeless
+        for records, detail in (
+            (late, "log records without their span: give the file of the spans too"),
             (unclear, "log records that do not say to which model call they belong"),
         ):
-            if count:
-                quarantine.add(Reason.UNJOINED_LOG, detail, count=count)
+            calls = sum(map(_tells_of_a_tool, records))
+            if calls:
+                quarantine.add(Reason.UNJOINED_CALL, f"{detail}; they hold tool calls", count=calls)
+            if len(records) > calls:
+                quarantine.add(Reason.UNJOINED_LOG, detail, count=len(records) - calls)
         if self._beyond:
             detail = f"log records beyond {MAX_BYTES} bytes"
             quarantine.add(Reason.TOO_LARGE, detail, count=self._beyond)
+
+
+def _tells_of_a_tool(record: RawEvent) -> bool:
+    """Tell whether a record may hold a call, in whatever form a provider writes it."""
+    if record.name == _ANSWER:
+        return True
+    text = compact(record.attributes)
+    return any(mark in text for mark in _CALLS)
+
+
+_ANSWER: Final = "gen_ai.tool.message"
+_CALLS: Final = ("tool_call", "tool_use", "toolUse", "toolCall", "function_call", "functionCall")
 
 
 def _is_about_a_call(record: RawEvent) -> bool:

@@ -68,12 +68,26 @@ def resource_groups(document: Any, depth: int = 0) -> list[Any] | None:
     return None
 
 
-def log_groups(document: Any) -> list[Any] | None:
+def log_groups(document: Any, depth: int = 0) -> list[Any] | None:
     """Return the resource-log groups of a document; None where it holds no logs."""
-    groups = (
-        field_of(document, "resourceLogs", "resource_logs") if isinstance(document, dict) else 0
-    )
-    return groups if isinstance(groups, list) else None
+    if depth > 3:
+        return None
+    if isinstance(document, list):
+        parts = [log_groups(item, depth + 1) for item in document]
+        found = [part for part in parts if part is not None]
+        return [group for part in found for group in part] if found else None
+    if not isinstance(document, dict):
+        return None
+    groups = field_of(document, "resourceLogs", "resource_logs")
+    if isinstance(groups, list):
+        return groups
+    for name in _WRAPPERS:
+        inner = document.get(name)
+        if isinstance(inner, list | dict):
+            unwrapped = log_groups(inner, depth + 1)
+            if unwrapped is not None:
+                return unwrapped
+    return None
 
 
 def keep_logs(groups: list[Any], logs: LogRecords) -> None:

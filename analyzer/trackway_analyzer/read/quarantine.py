@@ -4,7 +4,8 @@
 2. Reasons are few and fixed (`Reason`); `detail` says what was found.
 3. In strict mode the first entry raises `QuarantineError` instead; an empty file loses nothing.
 4. Of what was put aside, `lost` counts what may have held spans or what a span did. A file that is
-   no trace, log records of no span, a missing time or task id (`_HARMLESS`) are no such loss.
+   no trace, log records of no span that tell of no tool, a missing time or task id (`_HARMLESS`)
+   are no such loss.
 5. A trace that a file names and of which it holds no span is lost (`empty_trace`): nobody knows
    what it did. A record that is a run by itself (a benchmark's, a transcript, a session) and holds
    no step is a run without steps, with the gap `tools_not_observable`. A list of no traces loses
@@ -37,6 +38,7 @@ class Reason(StrEnum):
     EMPTY_TRACE = "empty_trace"
     NOT_A_TRACE = "not_a_trace"
     UNJOINED_LOG = "unjoined_log"
+    UNJOINED_CALL = "unjoined_call"
     EMPTY_FILE = "empty_file"
     UNREADABLE = "unreadable"
 

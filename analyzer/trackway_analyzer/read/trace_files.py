@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import pyarrow as pa
@@ -17,16 +17,16 @@ from trackway_analyzer.dialects import SpanReader
 from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError
 from trackway_analyzer.read.detect import ARCHIVE_MARK, Container, Format, container_of
 from trackway_analyzer.read.formats import SessionLines, document_spans, document_table
-from trackway_analyzer.read.frames import LENGTH, frames, is_framed
+from trackway_analyzer.read.frames import frames
 from trackway_analyzer.read.jaeger_json import jaeger_spans, jaeger_traces
 from trackway_analyzer.read.json_documents import MAX_DOCUMENT, Located, document_of, documents
 from trackway_analyzer.read.left_spools import SPOOL_ENDINGS
 from trackway_analyzer.read.log_records import LogRecords
+from trackway_analyzer.read.logs_ahead import LogsAhead, holds_logs
 from trackway_analyzer.read.otlp_json import keep_logs, log_groups, resource_groups, spans_of
 from trackway_analyzer.read.otlp_protobuf import begins_a_trace, protobuf_spans
 from trackway_analyzer.read.otlp_signals import (
     METRICS,
-    begins_with_logs,
     holds_metrics,
     holds_spans,
     kept_logs,
@@ -38,9 +38,9 @@ from trackway_analyzer.read.source import STDIN, TraceFile
 from trackway_analyzer.read.span_rows import Gathering, SpanBatch
 from trackway_analyzer.read.spool_frames import arrow_table, spooled
 from trackway_analyzer.read.transcripts.eval_archive import eval_documents
+from trackway_analyzer.spans import RawSpan
 
 _OTLP: Final = (None, Format.OTLP_JSON, Format.OTLP_PROTOBUF)
-_LOGS: Final = (b'"resourceLogs"', b'"resource_logs"')
 
 
 def read_files(
@@ -48,7 +48,7 @@ def read_files(
 ) -> Iterator[SpanBatch]:
     """Return the spans of files, batch by batch. Raises QuarantineError in strict mode."""
     work = _Work(reader, forced, strict=strict)
-    for file in work.logs_first(traces):
+    for file in work.in_order(traces):
         yield from work.file(file)
     yield from work.rest()
 
@@ -62,14 +62,16 @@ class _Work:
         self._strict = strict
         self._gathering = Gathering(reader)
         self._logs = LogRecords()
+        self._ahead = LogsAhead((), self._logs)
         self._last = Quarantine("")
 
-    def logs_first(self, traces: list[TraceFile]) -> list[TraceFile]:
-        """Return the files in the order in which they are to be read."""
-        if len(traces) < 2:
-            return traces
-        logs = {file.name for file in traces if _holds_logs(file)}
-        return sorted(traces, key=lambda file: file.name not in logs) if logs else traces
+    def in_order(self, traces: list[TraceFile]) -> list[TraceFile]:
+        """Return the files in the order in which they are to be read: those of logs first."""
+        if len(traces) > 1:
+            logs = {file.name for file in traces if holds_logs(file)}
+            traces = sorted(traces, key=lambda file: file.name not in logs) if logs else traces
+        self._ahead = LogsAhead(traces, self._logs)
+        return traces
 
     def file(self, file: TraceFile) -> Iterator[SpanBatch]:
         """Read one file."""
@@ -77,6 +79,7 @@ class _Work:
         try:
             stream = ByteStream(file)
             try:
+                self._ahead.look(file, stream, self._forced)
                 yield from self._stream(file, stream, quarantine)
             finally:
                 stream.close()
@@ -129,14 +132,13 @@ class _Work:
             yield from self._usual(document, quarantine, offset)
             return
         logs = log_groups(document)
-        if logs is not None:
+        groups = resource_groups(document)
+        if logs is not None and (groups is not None or not self._ahead.kept(offset)):
             keep_logs(logs, self._logs)
-        if self._forced in _OTLP:
-            groups = resource_groups(document)
-            if groups is not None:
-                spans = self._logs.joined(spans_of(groups, quarantine, offset))
-                yield from self._gathering.add(spans, quarantine)
-                return
+        if self._forced in _OTLP and groups is not None:
+            spans = self._joined(spans_of(groups, quarantine, offset))
+            yield from self._gathering.add(spans, quarantine)
+            return
         if self._forced in (None, Format.JAEGER_JSON):
             traces = jaeger_traces(document)
             if traces is not None:
@@ -160,12 +162,12 @@ class _Work:
         if self._forced not in _OTLP:
             quarantine.add(Reason.NOT_A_TRACE, _foreign({"resourceSpans": []}), offset)
             return
-        spans = self._logs.joined(usual_spans(document, quarantine, offset))
+        spans = self._joined(usual_spans(document, quarantine, offset))
         yield from self._gathering.add(spans, quarantine)
 
     def _message(self, offset: int, body: bytes, quarantine: Quarantine) -> Iterator[SpanBatch]:
         if not holds_spans(body):
-            if kept_logs(body, self._logs):
+            if self._ahead.kept(offset) or kept_logs(body, self._logs):
                 return
             if holds_metrics(body):
                 quarantine.add(Reason.NOT_A_TRACE, METRICS, offset)
@@ -178,7 +180,11 @@ class _Work:
             else:
                 quarantine.add(Reason.NOT_A_TRACE, "neither JSON nor OTLP protobuf", offset)
         else:
-            yield from self._gathering.add(self._logs.joined(spans), quarantine)
+            yield from self._gathering.add(self._joined(spans), quarantine)
+
+    def _joined(self, spans: Iterable[RawSpan]) -> Iterable[RawSpan]:
+        self._ahead.after_spans = True
+        return self._logs.joined(spans)
 
     def _frame(self, offset: int, frame: bytes, quarantine: Quarantine) -> Iterator[SpanBatch]:
         try:
@@ -230,26 +236,6 @@ def _seekable(file: TraceFile, stream: ByteStream, quarantine: Quarantine) -> An
             return raw
         raw.close()
     return io.BytesIO(_whole(stream, quarantine) or b"")
-
-
-def _holds_logs(file: TraceFile) -> bool:
-    if file.name == STDIN:
-        return False
-    try:
-        stream = ByteStream(file)
-    except OSError:
-        return False
-    try:
-        head = stream.head()
-    except OSError:
-        return False
-    finally:
-        stream.close()
-    if is_framed(head):
-        head = head[LENGTH:]
-    if begins_with_logs(head):
-        return True
-    return any(mark in head for mark in _LOGS) and b'"resourceSpans"' not in head
 
 
 def _foreign(document: Any) -> str:
