@@ -25,7 +25,7 @@ from trackway_analyzer.engine.native_files import NativeFiles
 from trackway_analyzer.outcomes import Joined, OutcomeRow, joined
 from trackway_analyzer.read import read
 from trackway_analyzer.read.quarantine import QUARANTINE_SCHEMA
-from trackway_analyzer.read.source import files
+from trackway_analyzer.read.source import PassedOver, files, listing
 from trackway_analyzer.summary import GAP_SCHEMA
 
 _PARQUET: Final = ".parquet"
@@ -63,6 +63,12 @@ class SpanSource:
         found = list(files(self._source))
         local = all(file.filesystem is None and file.path.endswith(_PARQUET) for file in found)
         return NativeFiles.of([file.path for file in found]) if local else None
+
+    @cached_property
+    def passed_over(self) -> tuple[PassedOver, ...]:
+        """Files in the folders of the source that are not read. Raises SourceError."""
+        place = isinstance(self._source, str | PathLike)
+        return listing(self._source).passed_over if place else ()
 
     @property
     def is_read(self) -> bool:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from trackway_analyzer.check import CheckReport
     from trackway_analyzer.outcomes import Row
+    from trackway_analyzer.read.source import PassedOver
     from trackway_analyzer.rules.policy import Policy
 
 Watch: TypeAlias = Callable[[Iterable[pa.Table]], Iterable[pa.Table]]
@@ -81,6 +82,11 @@ class Trajectories:
     def quarantined(self) -> pa.Table:
         """What could not be read, as an Arrow table (`read.quarantine.QUARANTINE_SCHEMA`)."""
         return self._source.spans.quarantine
+
+    @property
+    def passed_over(self) -> tuple[PassedOver, ...]:
+        """Files in the folders of the source that are not read, for their names fit no format."""
+        return self._source.spans.passed_over
 
     def __len__(self) -> int:
         return len(self.batch)

@@ -5,7 +5,14 @@ from __future__ import annotations
 import click
 
 from trackway_analyzer.cli.exit import Exit
-from trackway_analyzer.cli.options import Command, Reading, notes, source_options, strict_option
+from trackway_analyzer.cli.options import (
+    Command,
+    Reading,
+    note_passed_over,
+    notes,
+    source_options,
+    strict_option,
+)
 from trackway_analyzer.report.check import PER_RULE, print_report, report_json
 from trackway_analyzer.report.json import line
 from trackway_analyzer.report.terminal import console
@@ -36,4 +43,6 @@ def command(
         click.echo(note, err=True)
     if trajectories.large_files is None:
         notes(trajectories, source, reading)
+    else:
+        note_passed_over(trajectories)
     return Exit(report.exit_code)

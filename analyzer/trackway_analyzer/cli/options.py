@@ -9,13 +9,12 @@ from typing import Any, Final
 
 import click
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from trackway_analyzer.cli import run_name
 from trackway_analyzer.engine import By
 from trackway_analyzer.load import load
 from trackway_analyzer.model import Trajectory
-from trackway_analyzer.read.quarantine import Reason
+from trackway_analyzer.read.quarantine import NOTES, Reason
 from trackway_analyzer.trajectories import Trajectories
 
 
@@ -145,17 +144,27 @@ def notes(trajectories: Trajectories, source: str, reading: Reading) -> None:
 def refuse_unreadable(trajectories: Trajectories, source: str) -> None:
     """Raise where a source without spans holds something else; an empty one is an empty result."""
     for row in trajectories.quarantined.to_pylist():
-        if row["reason"] != Reason.EMPTY_FILE:
+        if row["reason"] not in NOTES:
             what = f"{row['reason']}: {row['detail']}"
             raise click.ClickException(f"nothing in {source} could be read: {what}")
 
 
 def note_losses(trajectories: Trajectories, source: str) -> None:
     """Say on standard error how much could not be read."""
-    lost = pc.sum(trajectories.quarantined.column("count")).as_py()
+    note_passed_over(trajectories)
+    rows = trajectories.quarantined.to_pylist()
+    lost = sum(row["count"] for row in rows if row["reason"] != Reason.PASSED_OVER)
     if lost:
         things = "thing" if lost == 1 else "things"
         note(f"{lost} {things} could not be read: trackway quarantine {source}")
+
+
+def note_passed_over(trajectories: Trajectories) -> None:
+    """Say on standard error which files of a folder nobody read."""
+    for others in trajectories.passed_over:
+        count = len(others.names)
+        files = "1 file was" if count == 1 else f"{count} files were"
+        note(f"{files} passed over in {others.folder}: {others}")
 
 
 def note_sessions(trajectories: Trajectories, reading: Reading) -> None:

@@ -26,7 +26,7 @@ from trackway_analyzer.read.quarantine import (
     Reason,
     quarantine_table,
 )
-from trackway_analyzer.read.source import SourceError, files
+from trackway_analyzer.read.source import SourceError, listing
 from trackway_analyzer.read.span_rows import SpanBatch, converted
 from trackway_analyzer.read.trace_files import read_files
 
@@ -48,7 +48,7 @@ def read(
         return iter([SpanBatch(spans, quarantine_table(quarantine.take()))])
     if isinstance(source, Sequence) and source and is_live_span(source[0]):
         return iter([SpanBatch(converted(live_spans(source), reader), quarantine_table())])
-    return read_files(list(files(source)), reader, forced, strict=strict)
+    return read_files(listing(source), reader, forced, strict=strict)
 
 
 def _as_table(source: Any) -> pa.Table | None:

@@ -2,7 +2,8 @@
 
 1. An entry names the file, the byte offset of the first case, the reason and how many there were.
 2. Reasons are few and fixed (`Reason`); `detail` says what was found.
-3. In strict mode the first entry raises `QuarantineError` instead; an empty file loses nothing.
+3. In strict mode the first entry raises `QuarantineError` instead; an empty file loses nothing,
+   and files that were passed over for their names (`NOTES`) are only named.
 4. Of what was put aside, `lost` counts what may have held spans or what a span did. A file that is
    no trace, log records of no span that tell of no tool, a missing time or task id (`_HARMLESS`)
    are no such loss.
@@ -40,6 +41,7 @@ class Reason(StrEnum):
     UNJOINED_LOG = "unjoined_log"
     UNJOINED_CALL = "unjoined_call"
     EMPTY_FILE = "empty_file"
+    PASSED_OVER = "passed_over"
     UNREADABLE = "unreadable"
 
 
@@ -57,9 +59,11 @@ QUARANTINE_SCHEMA: pa.Schema = pa.schema(
 _HARMLESS: Final = frozenset(
     [
         *(Reason.NOT_A_TRACE, Reason.EMPTY_FILE, Reason.UNJOINED_LOG),
-        *(Reason.NO_START_TIME, Reason.NO_TASK_ID),
+        *(Reason.NO_START_TIME, Reason.NO_TASK_ID, Reason.PASSED_OVER),
     ]
 )
+NOTES: Final = frozenset([Reason.EMPTY_FILE, Reason.PASSED_OVER])
+"""What a person should know, and nothing that was looked for and could not be read."""
 
 
 def lost(quarantine: pa.Table) -> int:
@@ -101,7 +105,7 @@ class Quarantine:
     ) -> None:
         """Put a loss aside. Raises QuarantineError in strict mode."""
         entry = Quarantined(self.file, reason, detail, offset, count)
-        if self._strict and reason is not Reason.EMPTY_FILE:
+        if self._strict and reason not in NOTES:
             raise QuarantineError(str(entry))
         key = (reason, detail if len(self._found) < _DETAILS else "others")
         known = self._found.get(key)

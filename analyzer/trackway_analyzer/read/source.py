@@ -1,11 +1,13 @@
 """What a person names as a source, to the files that hold it.
 
 1. A file is taken whatever its name. A folder is searched to any depth for files whose name ends
-   like a format that is known, in the order of their paths; hidden files and those that begin
-   with `_` are left out. A pattern with `*` is what it finds. A list is each of its items. `-` is
-   standard input.
-2. A URL is read through pyarrow, or else through fsspec where it is installed.
-3. A path that is not there, or a folder without any such file, raises `SourceError`, which says
+   like a format that is known, in upper case or lower, with a number of rotation behind it or
+   without, in the order of their paths. A pattern with `*` is what it finds. A list is each of its
+   items. `-` is standard input.
+2. Of a folder, hidden files, those that begin with `_` and those that only tell people or programs
+   about it (`_BESIDE`: a README, a policy) are left out; any other is passed over, and named.
+3. A URL is read through pyarrow, or else through fsspec where it is installed.
+4. A path that is not there, or a folder without any such file, raises `SourceError`, which says
    what was looked for and what is there instead.
 """
 
@@ -14,6 +16,7 @@ from __future__ import annotations
 import difflib
 import glob
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -47,6 +50,10 @@ ENDINGS: Final = (
     ".zst",
     ".gz",
 )
+_ROTATED: Final = re.compile(r"([.-]\d+)+$")
+_BESIDE: Final = re.compile(
+    r"(readme|license|licence|notice|changelog|makefile|dockerfile)(\..*)?|.*\.(md|rst|ya?ml|toml|py)"
+)
 _SHOWN: Final = 8
 _HIDDEN: Final = (".", "_")
 
@@ -77,25 +84,57 @@ class TraceFile:
         return open(self.path, "rb")
 
 
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """Files of a folder that are not read, for their names end like no format."""
+
+    folder: str
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"names that end like no format: {_listed(list(self.names))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a source names."""
+
+    files: tuple[TraceFile, ...]
+    passed_over: tuple[PassedOver, ...]
+
+
+def listing(source: Location | Iterable[Location]) -> Listing:
+    """Return the files of a source, and what of its folders is passed over. Raises SourceError."""
+    passed_over: list[PassedOver] = []
+    found = tuple(_files_of_all(source, passed_over))
+    return Listing(found, tuple(passed_over))
+
+
 def files(source: Location | Iterable[Location]) -> Iterator[TraceFile]:
     """Return the files of a source. Raises SourceError."""
+    yield from _files_of_all(source, [])
+
+
+def _files_of_all(
+    source: Location | Iterable[Location], passed_over: list[PassedOver]
+) -> Iterator[TraceFile]:
     if isinstance(source, str | os.PathLike):
-        yield from _files_of(os.fspath(source))
+        yield from _files_of(os.fspath(source), passed_over)
         return
     items = list(source)
     if not items:
         raise SourceError("expected a file, a folder or a list of them; found an empty list")
     for item in items:
-        yield from _files_of(os.fspath(item))
+        yield from _files_of(os.fspath(item), passed_over)
 
 
-def _files_of(path: str) -> Iterator[TraceFile]:
+def _files_of(path: str, passed_over: list[PassedOver]) -> Iterator[TraceFile]:
     if "://" in path:
-        yield from _remote_files(path)
+        yield from _remote_files(path, passed_over)
     elif path == STDIN:
         yield TraceFile(STDIN, STDIN)
     elif os.path.isdir(path):
-        for found in _files_in(path):
+        for found in _files_in(path, passed_over):
             yield TraceFile(found, found)
     elif os.path.exists(path):
         yield TraceFile(path, path)
@@ -109,7 +148,26 @@ def _files_of(path: str) -> Iterator[TraceFile]:
         raise SourceError(_missing(path))
 
 
-def _files_in(folder: str) -> list[str]:
+def _is_named_like_traces(name: str) -> bool:
+    name = name.lower()
+    return name.endswith(ENDINGS) or _ROTATED.sub("", name).endswith(ENDINGS)
+
+
+def _is_hidden(below: str) -> bool:
+    return any(part.startswith(_HIDDEN) for part in below.split("/"))
+
+
+def _pass_over(folder: str, others: list[str], passed_over: list[PassedOver]) -> None:
+    names = [
+        name
+        for name in others
+        if not _is_hidden(name) and not _BESIDE.fullmatch(name.rpartition("/")[2].lower())
+    ]
+    if names:
+        passed_over.append(PassedOver(folder, tuple(names)))
+
+
+def _files_in(folder: str, passed_over: list[PassedOver]) -> list[str]:
     found, others = [], []
     for place, folders, names in os.walk(folder):
         if SPOOL_FOLDER in folders:
@@ -117,16 +175,17 @@ def _files_in(folder: str) -> list[str]:
         folders[:] = sorted(name for name in folders if not name.startswith(_HIDDEN))
         for name in sorted(names):
             path = os.path.join(place, name)
-            if name.startswith(_HIDDEN) or not name.endswith(ENDINGS):
-                others.append(os.path.relpath(path, folder))
+            if name.startswith(_HIDDEN) or not _is_named_like_traces(name):
+                others.append(Path(path).relative_to(folder).as_posix())
             else:
                 found.append(path)
     if not found:
         raise SourceError(_nothing_in(folder, others))
+    _pass_over(folder, others, passed_over)
     return sorted(found)
 
 
-def _remote_files(url: str) -> Iterator[TraceFile]:
+def _remote_files(url: str, passed_over: list[PassedOver]) -> Iterator[TraceFile]:
     filesystem, root = _filesystem(url)
     prefix = url[: len(url) - len(root)] if url.endswith(root) else f"{url.partition('://')[0]}://"
     (info,) = filesystem.get_file_info([root])
@@ -140,10 +199,13 @@ def _remote_files(url: str) -> Iterator[TraceFile]:
         if item.type != pafs.FileType.File:
             continue
         below = item.path[len(root) :].strip("/")
-        hidden = any(part.startswith(_HIDDEN) for part in below.split("/"))
-        (others if hidden or not below.endswith(ENDINGS) else found).append(item.path)
+        if _is_hidden(below) or not _is_named_like_traces(below):
+            others.append(below)
+        else:
+            found.append(item.path)
     if not found:
         raise SourceError(_nothing_in(url, others))
+    _pass_over(url, others, passed_over)
     for path in sorted(found):
         yield TraceFile(f"{prefix}{path}", path, filesystem)
 

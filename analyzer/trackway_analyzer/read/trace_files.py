@@ -34,7 +34,7 @@ from trackway_analyzer.read.otlp_signals import (
 from trackway_analyzer.read.otlp_usual import UsualDocument, usual_spans
 from trackway_analyzer.read.parquet import ForeignTableError, any_table, parquet_tables
 from trackway_analyzer.read.quarantine import Quarantine, Reason, quarantine_table
-from trackway_analyzer.read.source import STDIN, TraceFile
+from trackway_analyzer.read.source import STDIN, Listing, PassedOver, TraceFile
 from trackway_analyzer.read.span_rows import Gathering, SpanBatch
 from trackway_analyzer.read.spool_frames import arrow_table, spooled
 from trackway_analyzer.read.transcripts.eval_archive import eval_documents
@@ -44,11 +44,13 @@ _OTLP: Final = (None, Format.OTLP_JSON, Format.OTLP_PROTOBUF)
 
 
 def read_files(
-    traces: list[TraceFile], reader: SpanReader, forced: Format | None, *, strict: bool
+    source: Listing, reader: SpanReader, forced: Format | None, *, strict: bool
 ) -> Iterator[SpanBatch]:
     """Return the spans of files, batch by batch. Raises QuarantineError in strict mode."""
     work = _Work(reader, forced, strict=strict)
-    for file in work.in_order(traces):
+    for others in source.passed_over:
+        work.pass_over(others)
+    for file in work.in_order(list(source.files)):
         yield from work.file(file)
     yield from work.rest()
 
@@ -72,6 +74,12 @@ class _Work:
             traces = sorted(traces, key=lambda file: file.name not in logs) if logs else traces
         self._ahead = LogsAhead(traces, self._logs)
         return traces
+
+    def pass_over(self, others: PassedOver) -> None:
+        """Name files of a folder that are not read."""
+        quarantine = Quarantine(others.folder)
+        quarantine.add(Reason.PASSED_OVER, str(others), count=len(others.names))
+        self._gathering.put_aside(quarantine)
 
     def file(self, file: TraceFile) -> Iterator[SpanBatch]:
         """Read one file."""

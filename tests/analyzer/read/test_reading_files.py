@@ -14,6 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from otlp_text import document, lines, span
 
+from trackway_analyzer.cli.program import run as trackway
 from trackway_analyzer.read import QuarantineError, SourceError, byte_stream, read, span_rows
 from trackway_analyzer.tables import SPAN_SCHEMA
 
@@ -170,6 +171,42 @@ def test_a_folder_is_read_to_any_depth_in_the_order_of_paths(tmp_path: Path) -> 
         written(tmp_path, one, name)
     tables = [batch.spans for batch in read(tmp_path)]
     assert pa.concat_tables(tables)["span_id"].to_pylist() == [f"{n:016x}" for n in (1, 2, 3)]
+
+
+def test_a_folder_is_read_whatever_the_case_of_endings_and_with_rotated_files(
+    tmp_path: Path,
+) -> None:
+    content = lines(spans(4)).splitlines(keepends=True)
+    names = ["A.JSONL", "b.jsonl.1", "c.Json-20261130", "d.jsonl.gz.3"]
+    for name, line in zip(names, content, strict=True):
+        written(tmp_path, gzip.compress(line) if ".gz" in name else line, name)
+    assert outcome(tmp_path) == (4, [])
+    assert outcome(f"file://{tmp_path}") == (4, [])
+
+
+def test_files_that_a_folder_holds_and_nobody_reads_are_named(tmp_path: Path) -> None:
+    written(tmp_path, lines(spans(1)), "a.json")
+    for name in ("sub/trace.txt", "b.log", "README", "policy.yaml", "_SUCCESS", ".x", "c/_d/e.txt"):
+        written(tmp_path, lines(spans(1)), name)
+    for source in (tmp_path, f"file://{tmp_path}"):
+        (batch,) = read(source, strict=True)
+        (row,) = batch.quarantine.to_pylist()
+        assert (row["file"], row["reason"], row["count"]) == (str(source), "passed_over", 2)
+        assert row["detail"] == "names that end like no format: b.log, sub/trace.txt"
+
+
+def test_a_check_says_which_files_of_a_folder_nobody_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written(tmp_path, lines(spans(1)), "runs/a.json")
+    written(tmp_path, lines(spans(1)), "runs/b.txt")
+    written(tmp_path, b"version: 1\nrules:\n  - forbid: [rm]\n", "policy.yaml")
+    policy = str(tmp_path / "policy.yaml")
+    assert trackway(["check", str(tmp_path / "runs"), "--policy", policy]) == 2
+    said = capsys.readouterr().err
+    runs = tmp_path / "runs"
+    assert f"1 file was passed over in {runs}: names that end like no format: b.txt" in said
+    assert "could not be read" not in said
 
 
 def test_a_list_a_pattern_and_standard_input_are_sources(
