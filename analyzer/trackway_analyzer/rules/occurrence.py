@@ -36,7 +36,7 @@ class Called(OneTool):
     declare = "Existence"
 
     def __post_init__(self) -> None:
-        if isinstance(self.times, bool) or not isinstance(self.times, int) or self.times < 1:
+        if self.times < 1:
             raise ValueError(f"`times` must be a whole number from 1, found {self.times!r}")
 
     @property
@@ -59,7 +59,7 @@ class Called(OneTool):
     def sentence(self, at: Place) -> Said:
         """Say how often it succeeded instead."""
         rows = at.rows(self.tool)
-        done = len(at.succeeded(self.tool))
+        done = sum(at.evidence.succeeded(row) is True for row in rows)
         if not rows:
             text = f"{self.tool} was never recorded"
         elif not done:

@@ -47,8 +47,16 @@ class Place:
         return self.evidence.rows(tool).get(self.run, [])
 
     def succeeded(self, tool: str) -> list[int]:
-        """Rows of a tool's calls that succeeded."""
-        return [row for row in self.rows(tool) if self.evidence.succeeded(row) is True]
+        """Rows of a tool's calls that succeeded, or may have.
+
+        A rule is broken in every possible run, and named where it is broken in the one in which all
+        of them did.
+        """
+        return [row for row in self.rows(tool) if self.evidence.succeeded(row) is not False]
+
+    def surely(self, rows: list[int]) -> list[int]:
+        """Those that are known to have succeeded; all of them where none is."""
+        return [row for row in rows if self.evidence.succeeded(row) is True] or rows
 
     def later(self, rows: list[int]) -> list[int]:
         """Those that come after the call, in another turn."""

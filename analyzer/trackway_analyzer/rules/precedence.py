@@ -154,7 +154,7 @@ class NotAfter(_ToolAfter):
 
     def sentence(self, at: Place) -> Said:
         """Name both calls."""
-        first = at.at(at.succeeded(self.after)[0])
+        first = at.at(at.surely(at.sooner(at.succeeded(self.after)))[0])
         return Said(sentence=f"{at.step()} came after {first}, where it must not")
 
 

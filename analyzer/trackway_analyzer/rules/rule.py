@@ -236,8 +236,10 @@ def key_of(cls: type[Rule]) -> str:
 def _span_id(evidence: Evidence, result: Result) -> str | None:
     if result.position is None:
         return None
-    row = int(evidence.batch.offsets[result.run]) + result.position
-    value: Any = evidence.batch.steps.column("span_id")[row].as_py()
+    first, last = evidence.batch.bounds(result.run)
+    if result.position >= last - first:  # a gap behind the last step
+        return None
+    value: Any = evidence.batch.steps.column("span_id")[first + result.position].as_py()
     return None if value is None else str(value)
 
 

@@ -65,7 +65,7 @@ class Between(_Window):
         """Say on which side it stands."""
         if at.what == "before":
             return came_without(at, self.start)
-        ends = at.sooner(at.succeeded(self.end))
+        ends = at.surely(at.sooner(at.succeeded(self.end)))
         return Said(
             sentence=f"{at.step()} came after {at.at(ends[-1])},"
             f" expected between {self.start} and {self.end}"
@@ -94,7 +94,7 @@ class AtMostOnceBetween(_Window):
 
     def sentence(self, at: Place) -> Said:
         """Name both calls."""
-        before = at.at(at.sooner(at.succeeded(self.tool), strict=False)[-1])
+        before = at.at(at.surely(at.sooner(at.succeeded(self.tool), strict=False))[-1])
         return Said(
             sentence=f"{at.step()} succeeded again after {before},"
             f" expected once between {self.start} and {self.end}",
