@@ -197,7 +197,12 @@ class _Digest:
         # In a projection AND looks at both sides of every row, CASE only at those that are left.
         call = "(arguments IS NOT NULL AND NOT starts_with(arguments, '{'))"
         call += f" OR coalesce(tool IN {_MERGED}, false)"
-        call += f" OR coalesce(contains(attributes, '\"{Trackway.CAPTURE_ERROR}\"'), false)"
+        for said in (
+            Trackway.CAPTURE_ERROR,
+            Trackway.STREAM_ABANDONED,
+            Trackway.STREAM_RETURNED,
+        ):
+            call += f" OR coalesce(contains(attributes, '\"{said}\"'), false)"
         if self._filled("entity_refs"):
             call += (
                 " OR ((arguments IS NULL OR result IS NULL) AND coalesce(len(entity_refs), 0) > 0)"

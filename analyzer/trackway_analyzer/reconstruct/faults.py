@@ -13,7 +13,7 @@ import numpy as np
 
 from trackway.schema import GapName, Trackway
 from trackway_analyzer.reconstruct.columns import NONE, Mask, SpanColumns
-from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap
+from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap, innermost
 from trackway_analyzer.reconstruct.messages import quickly_parsed
 
 _FAULT: Final = f'"{Trackway.CAPTURE_ERROR}":'.replace(".", r"\.")
@@ -29,15 +29,7 @@ def unjudged(columns: SpanColumns) -> Mask:
 
 def unjudged_steps(evidence: Evidence) -> Mask:
     """Tell for each step whether what was to judge its result failed."""
-    steps, flags = evidence.steps, np.zeros(len(evidence.steps), dtype=bool)
-    rows = np.flatnonzero(unjudged(evidence.columns) & (evidence.run != NONE))
-    if not len(rows):
-        return flags
-    spans = zip(evidence.run[rows].tolist(), evidence.columns.values("span_id", rows), strict=True)
-    known = set(spans)
-    places = zip(steps.column("run").to_pylist(), steps.column("span_id").to_pylist(), strict=True)
-    flags[:] = [place in known for place in places]
-    return flags
+    return innermost(evidence, unjudged(evidence.columns))
 
 
 def gaps_of_faults(evidence: Evidence) -> Found:

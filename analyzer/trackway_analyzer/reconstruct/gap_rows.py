@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from trackway.schema import GapName
-from trackway_analyzer.reconstruct.columns import Ints, Mask, SpanColumns
+from trackway_analyzer.reconstruct.columns import NONE, Ints, Mask, SpanColumns
 from trackway_analyzer.reconstruct.rank import Clock
 from trackway_analyzer.reconstruct.run_spans import RunSpans
 from trackway_analyzer.reconstruct.tree import Tree
@@ -71,3 +71,17 @@ def places(steps: pa.Table, rows: Ints) -> list[tuple[int, int]]:
     """Return run and position of these rows of the steps table."""
     run, position = (steps.column(name).to_numpy()[rows].tolist() for name in ("run", "position"))
     return list(zip(run, position, strict=True))
+
+
+def innermost(evidence: Evidence, spans: Mask) -> Mask:
+    """Tell for each step whether its innermost span is one of these."""
+    steps, flags = evidence.steps, np.zeros(len(evidence.steps), dtype=bool)
+    rows = np.flatnonzero(spans & (evidence.run != NONE))
+    if not len(rows):
+        return flags
+    known = set(
+        zip(evidence.run[rows].tolist(), evidence.columns.values("span_id", rows), strict=True)
+    )
+    own = zip(steps.column("run").to_pylist(), steps.column("span_id").to_pylist(), strict=True)
+    flags[:] = [place in known for place in own]
+    return flags

@@ -10,8 +10,8 @@
 7. `truncated_value`: values were cut at a limit. Counts fields.
 8. `dropped_attributes`: the SDK that wrote the span dropped some. Counts attributes.
 9. `content_off`: a tool step has neither arguments nor result, a model step no messages.
-10. `missing_value`: a finished call lacks its arguments, or one that did not fail its result; or
-    what a person answered stands in the result's place (`resumed`).
+10. `missing_value`: a finished call lacks its arguments, or one that did not fail its result, or
+    the rest of it (`streamed`); or what a person answered stands in its place (`resumed`).
 11. `unparsable_arguments`: arguments that look like a JSON object or list and are none.
 12. `missing_steps`: a hole in the logical clock, up to the last step that the run span names.
     Counts steps.

@@ -7,7 +7,7 @@
 3. `ok` is what was declared, else what the result says (`happened`). A model call is ok if it ended
    without an error. A call that was never executed is not ok; where nobody could have seen its
    execution, or nobody saw it and the model was answered all the same, unknown; also where what was
-   to say so failed (`faults`). A handover that
+   to say so failed (`faults`). Of a stream see `streamed`. A handover that
    another agent took up is ok. What a person answered who was waited for may leave a call open, or
    say that it took no effect (`resumed`).
 """
@@ -35,6 +35,7 @@ from trackway_analyzer.reconstruct.order import Order
 from trackway_analyzer.reconstruct.paths import Paths
 from trackway_analyzer.reconstruct.requests import Joined
 from trackway_analyzer.reconstruct.resumed import spoken_against
+from trackway_analyzer.reconstruct.streamed import judged_by_returned, left_early
 from trackway_analyzer.spans import NO_TIME
 from trackway_analyzer.tables import STEP_SCHEMA
 
@@ -195,14 +196,19 @@ def _ok(
         for t in distinct.tolist()
     ]
     verdict[tool] = np.array([_VERDICT[said] for said in says], dtype=np.int64)[which]
+    returned = judged_by_returned(entries.drafts.columns, layers, arrays["tool"], arrays["kind"])
+    for place, said in returned.items():
+        if tool[place]:
+            verdict[place] = _VERDICT[said]
     failed = [e for e, call in entries.call_of.items() if call.answer and call.answer.failed]
     refused = _flags(entries, failed)[at]
     verdict[raised | refused] = NO
     open_again, denied = spoken_against(entries, at, arrays)
-    declared = layers.take(entries.drafts.columns.array("ok"))
+    columns = entries.drafts.columns
+    declared = layers.take(columns.array("ok"))
     said_so = declared.is_valid().to_numpy(zero_copy_only=False)
     verdict[said_so] = declared.fill_null(False).to_numpy(zero_copy_only=False)[said_so]
-    doubtful = layers.any(unjudged(entries.drafts.columns)) & ~said_so
+    doubtful = layers.any(unjudged(columns) | left_early(columns)) & ~said_so
     verdict[doubtful & (verdict == YES)] = UNKNOWN
     seen = entries.run[(entries.operation == TOOL) & (entries.row != NONE)]
     verdict[handed_over] = YES

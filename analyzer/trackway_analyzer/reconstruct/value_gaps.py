@@ -15,8 +15,10 @@ from trackway_analyzer.reconstruct.effect import took_effect
 from trackway_analyzer.reconstruct.faults import unjudged_steps
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap, of_steps, places
 from trackway_analyzer.reconstruct.messages import quickly_parsed
+from trackway_analyzer.reconstruct.streamed import left_early_steps, returning_steps
 from trackway_analyzer.spans import NO_TIME
 
+_LEFT_EARLY: Final = "result: its stream was left before its end"
 _ANOTHER_S_WORDS: Final = "result: what a person answered to the wait stands in its place"
 
 
@@ -29,7 +31,7 @@ def gaps_of_values(evidence: Evidence) -> Found:
     spanned = ~steps.column("synthesised").to_numpy()
     bare = {
         name: steps.column(name).combine_chunks().is_null().to_numpy(zero_copy_only=False)
-        for name in ("arguments", "result", "input", "output", "end")
+        for name in ("arguments", "result", "input", "output", "end", "ok")
     }
     off = (is_tool & bare["arguments"] & bare["result"], is_model & bare["input"] & bare["output"])
     for kind, silent, word in ((is_tool, off[0], "tool calls"), (is_model, off[1], "model calls")):
@@ -41,7 +43,12 @@ def gaps_of_values(evidence: Evidence) -> Found:
         if name == "result":
             lacking &= ~_failed(steps)
         yield from of_steps(evidence, GapName.MISSING_VALUE, lacking, of=executed, detail=name)
-    answered = _answered_by_a_person(steps, executed & ~bare["result"] & ~unjudged_steps(evidence))
+    given = executed & ~bare["result"] & ~unjudged_steps(evidence)
+    left = left_early_steps(evidence)
+    yield from of_steps(
+        evidence, GapName.MISSING_VALUE, given & left & bare["ok"], detail=_LEFT_EARLY
+    )
+    answered = _answered_by_a_person(steps, given & ~left & ~returning_steps(evidence))
     yield from of_steps(evidence, GapName.MISSING_VALUE, answered, detail=_ANOTHER_S_WORDS)
     yield from of_steps(evidence, GapName.UNFINISHED_SPAN, unfinished)
     yield from of_steps(evidence, GapName.UNPARSABLE_ARGUMENTS, _unparsable(steps, is_tool))

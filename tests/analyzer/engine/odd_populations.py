@@ -312,6 +312,10 @@ TWISTS: Final[dict[str, Twist]] = {
     "declared ok": _set("tool", ok=True),
     "declared not ok": _set("tool", ok=False),
     "nobody judged it": _set("tool", attributes='{"trackway.capture_error":"success: KeyError"}'),
+    "left early": _set("tool", attributes='{"trackway.stream.abandoned":true}'),
+    "returned at its end": _set(
+        "tool", attributes='{"trackway.stream.returned":"{\\"status\\":\\"failed\\"}"}'
+    ),
     "a key not read": _set(
         "tool", attributes='{"trackway.capture_error":"operation_id: KeyError"}'
     ),
