@@ -9,7 +9,8 @@
    count as they are written.
 4. `agrees`: where the regular expression is found, its group (the first, or the one called
    `value`) is the value that the tool returned last: `{'total of (\\S+)': lookup_order.total}`.
-5. A final text that was not recorded is insufficient; one that was cut says what it still shows.
+5. A final text that was not recorded is insufficient. One that leaves something out (`unread`) says
+   what it still shows: what it lacks, it may have said.
 """
 
 from __future__ import annotations
@@ -20,20 +21,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from trackway.schema import REDACTION_MARKER
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.claim_language import agrees, as_number, compiled_pattern
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
-from trackway_analyzer.rules.gaps import REDACTED_GAP
 from trackway_analyzer.rules.identifiers import words
 from trackway_analyzer.rules.rule import RunRule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import at_step, hidden_value
 from trackway_analyzer.rules.source_path import source_path
 from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.told import Text, hidden_input, told
-from trackway_analyzer.rules.unread import left_out
-from trackway_analyzer.rules.values import is_redacted, reader, shown
+from trackway_analyzer.rules.unread import is_mark, left_out, marked, words_shown
+from trackway_analyzer.rules.values import reader, shown
 
 _UNITS: Final = {
     "$": "usd",
@@ -56,8 +55,6 @@ _QUANTITY: Final = re.compile(
 )
 _MONEY: Final = re.compile(r"[$€£]\s?\d[\d.,]*|\d[\d.,]*\s?(?:€|£|\$|USD|EUR|GBP|dollars|euros)\b")
 _GROUPED: Final = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,])")
-_MARK: Final = re.compile(rf"\S*…\[truncated \d+ chars\]|{REDACTION_MARKER.pattern}")
-"""What the recorder left where it cut, with the part of a word before it."""
 _EMAIL: Final = re.compile(r"[^\s@<>()\"',;:]+@[^\s@<>()\"',;:!?]+")
 _HOST: Final = re.compile(
     r"(?:https?://|www\.)[^\s)\"'>]+"
@@ -134,16 +131,17 @@ class Answer(RunRule):
     def _wrongs(self, evidence: Evidence, run: int, text: str) -> Iterator[Wrong | Hidden]:
         gap = left_out(text)
         cut = None if gap is None else Hidden(gap)
-        if cut is None and is_redacted(text):
-            cut = Hidden(REDACTED_GAP)
         for fact in self.facts:
-            if not _states(text, fact):
+            if not _states(words_shown(text), fact):
                 yield cut or Wrong(f"the final text does not say {shown(fact)}", fact)
         for pattern in self.patterns:
-            if not compiled_pattern(pattern).search(text):
+            found = compiled_pattern(pattern).finditer(text)
+            if all(is_mark(text, *match.span()) for match in found):
                 yield cut or Wrong(f"the final text has nothing like {pattern}", pattern)
         for pattern, source in self.agrees.items():
             yield from self._disagreements(evidence, run, text, pattern, source)
+            if cut is not None and not compiled_pattern(pattern).search(text):
+                yield cut
         if self.grounded:
             yield from _made_up(evidence, run, text)
             if cut is not None:
@@ -155,6 +153,10 @@ class Answer(RunRule):
         tool, path = source_path(source)
         for match in compiled_pattern(pattern).finditer(text):
             said = match.groupdict().get("value") or match.group(1)
+            group = "value" if match.groupdict().get("value") else 1
+            if (unsaid := marked(text, *match.span(group))) is not None:
+                yield Hidden(unsaid)
+                continue
             rows = [r for r in evidence.rows(tool).get(run, []) if evidence.answered(r)]
             if not rows:
                 yield evidence.hides_step(run) or Wrong(
@@ -257,7 +259,7 @@ def _shown(evidence: Evidence, run: int) -> Iterator[Text]:
 
 def _named(text: str) -> Iterator[JsonValue]:
     """Identifiers, e-mail addresses, hosts and amounts that a text names."""
-    text = _MARK.sub(" ", text)
+    text = words_shown(text)
     for match in _MONEY.finditer(text):
         amount = as_number(match.group())
         if amount is not None:

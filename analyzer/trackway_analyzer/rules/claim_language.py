@@ -52,6 +52,7 @@ from trackway_analyzer.rules.claim_forms import (
     SENTENCE_END,
     TO_COME,
 )
+from trackway_analyzer.rules.unread import is_mark, marked
 
 _ZEROS: Final = str.maketrans("123456789", "000000000")
 QUOTED: Final = 160
@@ -110,6 +111,13 @@ class Claimed:
             for name, (start, _) in spans.items()
         }
 
+    @property
+    def hidden(self) -> dict[str, str]:
+        """Groups that caught a mark of something that was left out, with the gap that names it."""
+        text, spans = self.sentence.text, self.place.groups
+        gaps = {name: marked(text, *span) for name, span in spans.items()}
+        return {name: gap for name, gap in gaps.items() if gap is not None}
+
 
 def sentences(text: str) -> Iterator[Sentence]:
     """Split a text into sentences."""
@@ -151,7 +159,9 @@ def _found(text: str, expression: re.Pattern[str]) -> list[Found]:
         Found(number, {k: match.span(k) for k, v in match.groupdict().items() if v is not None})
         for number, sentence in enumerate(sentences(text))
         for match in expression.finditer(sentence.text)
-        if match.group() and is_claim(sentence.text, *match.span())
+        if match.group()
+        and not is_mark(sentence.text, *match.span())
+        and is_claim(sentence.text, *match.span())
     ]
 
 

@@ -7,6 +7,10 @@
    what the claim's named groups say. A group is compared with the argument of its name, or of the
    name that `arguments` gives it; numbers as numbers.
 3. Without a claim there is nothing to keep. A final text that was not recorded is insufficient.
+4. A final text that leaves something out (`unread`) may claim more than it shows. It is
+   insufficient, unless the call took effect: then any claim without groups is true, and where only
+   a secret was taken out, one with groups too if what is shown of the text makes that claim.
+   A group that caught a mark says nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ from trackway_analyzer.rules.claim_language import (
 )
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
-from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
 from trackway_analyzer.rules.refusal import no_effect
 from trackway_analyzer.rules.rule import Rule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import (
@@ -91,7 +95,7 @@ class Claim(Rule):
 
     def looks(self, tools: Tools) -> Looks | None:
         """The shape, and whether the final text claims anything; with groups also what."""
-        if compiled_pattern(self.says).groupindex:
+        if self._groups:
             return None
         return Looks(texts=(partial(claim_classes, self.says),))
 
@@ -104,11 +108,22 @@ class Claim(Rule):
         for run, text in _candidates(texts, self.says):
             claimed = evidence.memo(("claims", self.says, text), partial(claims, text, self.says))
             result = self._judge(evidence, run, claimed, rows.get(run, []))
-            if result is None and (gap := left_out(text)) is not None:
+            gap = left_out(text) if result is None else None
+            if gap is not None and not self._kept(evidence, rows.get(run, []), claimed, gap):
                 result = insufficient(run, gap, what="text")
             if result is not None:
                 results.append(result)
         return sorted(results, key=lambda result: result.run)
+
+    def _kept(self, evidence: Evidence, rows: list[int], claimed: list[Claimed], gap: str) -> bool:
+        """Whether the rule holds, whatever else a text claims that leaves something out."""
+        if not any(evidence.ok[row] for row in rows):
+            return False
+        return not self._groups or (bool(claimed) and gap == REDACTED_GAP)
+
+    @property
+    def _groups(self) -> Mapping[str, int]:
+        return compiled_pattern(self.says).groupindex
 
     def _judge(
         self, evidence: Evidence, run: int, claimed: list[Claimed], rows: list[int]
@@ -145,6 +160,9 @@ class Claim(Rule):
         hidden: Hidden | None = None
         for group, said in claim.groups.items():
             path = self.arguments.get(group, group)
+            if group in claim.hidden:
+                hidden = hidden or Hidden(claim.hidden[group])
+                continue
             source = evidence.arguments(row)
             if isinstance(source, Hidden):
                 hidden = hidden or source
@@ -205,7 +223,7 @@ class Claim(Rule):
         return Said(sentence=sentence, expected=self.needs, nearest=where)
 
 
-_WHOLE_OR_NOT: Final = (None, GapName.TRUNCATED_VALUE, NOT_RECORDED_GAP)
+_WHOLE_OR_NOT: Final = (None, GapName.TRUNCATED_VALUE, NOT_RECORDED_GAP, REDACTED_GAP)
 
 
 def claim_classes(pattern: str, texts: pa.Array) -> npt.NDArray[np.int64]:

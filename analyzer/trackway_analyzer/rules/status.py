@@ -43,7 +43,7 @@ from trackway_analyzer.rules.sentences import cannot_judge, step
 from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.told import Text
 from trackway_analyzer.rules.tools import LOOKUP
-from trackway_analyzer.rules.unread import left_out
+from trackway_analyzer.rules.unread import left_out, words_shown
 from trackway_analyzer.rules.values import CUT_MARK, reader
 from trackway_analyzer.rules.verdicts import Broken
 from trackway_analyzer.rules.worlds import ShapeRule
@@ -298,7 +298,7 @@ class ResultUsed(ToolRule):
             final = evidence.text(run, "final_text")
             if final is None:
                 hidden = hidden or evidence.why_not_recorded(run)
-            elif any(Text(final, "assistant").holds(value) for value in values):
+            elif any(Text(words_shown(final), "assistant").holds(value) for value in values):
                 return True
             elif (gap := left_out(final)) is not None:
                 hidden = hidden or Hidden(gap)

@@ -191,16 +191,21 @@ def test_what_a_stream_claims_in_pieces_is_found() -> None:
 
 def test_an_answer_that_nobody_can_read_is_not_taken_for_one_that_claims_nothing() -> None:
     rows = population(40, [], 0, 3).to_pylist()
-    unread = ('"<app.Reply>"', "All is well …[truncated 9 chars]", "All is well.")
+    unread = (
+        '"<app.Reply>"',
+        "All is well …[truncated 9 chars]",
+        "Done. [redacted:email]",
+        "Well.",
+    )
     for row in rows:
         if row["operation"] == "workflow":
-            row["output"] = unread[int(row["run_id"], 16) % 3]
+            row["output"] = unread[int(row["run_id"], 16) % 4]
     spans = pa.Table.from_pylist(rows, schema=SPAN_SCHEMA)
     policy = Policy.from_yaml(
         "version: 1\nrules:\n  - claim: {says: account was closed, needs: delete_account}\n"
     )
     found = check(reconstruct(spans), policy).table
-    assert len({row["detail"] for row in found.to_pylist()}) == 2
+    assert len({row["detail"] for row in found.to_pylist()}) == 3
     assert set(found["state"].to_pylist()) == {"insufficient"}
     assert len(found) < 40
     assert_same(spans, policy)
