@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
 from typing import Any, Final, Literal
 
 from jsonschema import Draft202012Validator
@@ -68,10 +69,11 @@ class Arguments(ToolRule):
         for path in (*self.equals, *self.regex, *self.one_of, *self.within, *self.absent):
             reader(path)
         for path, bounds in self.within.items():
-            if len(tuple(bounds)) != 2 or not all(map(is_number, bounds)):
-                raise ValueError(
-                    f"`within` of {path} must be [number, tolerance], found {bounds!r}"
-                )
+            _refuse_bounds(path, bounds)
+        object.__setattr__(self, "one_of", {p: tuple(values) for p, values in self.one_of.items()})
+        for path, values in self.one_of.items():
+            if not values:
+                raise ValueError(f"`one_of` of {path} must list what is right, found []")
         if self.exact and not self.equals:
             raise ValueError("`exact` needs `equals`")
         if self.where is not None:
@@ -230,4 +232,25 @@ class Arguments(ToolRule):
             sentence=f"{which}{step(evidence, row)}: {wrong.text}",
             expected=wrong.expected,
             got=wrong.got,
+        )
+
+
+def _refuse_bounds(path: str, bounds: object) -> None:
+    """Raise ValueError unless this is a number with a tolerance."""
+    row = list(bounds) if isinstance(bounds, (list, tuple)) else []
+    if len(row) != 2 or not all(is_number(bound) and isfinite(bound) for bound in row):
+        raise ValueError(f"`within` of {path} must be [number, tolerance], found {bounds!r}")
+    number, tolerance = row
+    if tolerance < 0:
+        raise ValueError(
+            f"`within` of {path} must be [number, tolerance] with a tolerance from 0, found"
+            f" {bounds!r}"
+        )
+    if tolerance > abs(number) > 0:
+        low, high = sorted(row)
+        middle, half = (low + high) / 2, (high - low) / 2
+        raise ValueError(
+            f"`within` of {path} is [number, tolerance], and {bounds!r} takes everything from"
+            f" {number - tolerance:g} to {number + tolerance:g}: for the range from {low:g} to"
+            f" {high:g} write [{middle:g}, {half:g}]"
         )

@@ -89,11 +89,7 @@ class Budget(Rule):
         if not self.limits:
             raise ValueError(f"a budget needs a limit: {', '.join(_LIMITS)}")
         for name, limit in self.limits.items():
-            if (
-                isinstance(limit, bool)
-                or not isinstance(limit, (int, float))
-                or not 0 <= limit < inf
-            ):
+            if not 0 <= limit < inf:
                 raise ValueError(f"the limit of {name} must be a number from 0, found {limit!r}")
         if self.agent is not None and self.seconds is not None:
             raise ValueError("seconds are of the run: leave out `agent` or `seconds`")

@@ -52,7 +52,7 @@ class Count(ToolRule):
         if not given or (self.exactly is not None and len(given) > 1):
             raise ValueError("a count needs `min`, `max` or both, or `exactly`")
         for name, bound in given.items():
-            if isinstance(bound, bool) or not isinstance(bound, int) or bound < 0:
+            if bound < 0:
                 raise ValueError(f"`{name}` must be a whole number from 0, found {bound!r}")
         if self._low > self._high:
             raise ValueError(f"`min` {self._low} is more than `max` {self._high:.0f}")

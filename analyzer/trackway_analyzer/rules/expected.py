@@ -20,6 +20,7 @@ from typing import Any, Final, Literal, TypeAlias
 from trackway_analyzer.json_text import canonical
 from trackway_analyzer.model import NOT_RECORDED, JsonValue, NotRecorded
 from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.field_kinds import check_kinds
 from trackway_analyzer.rules.pattern import one_of
 from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.tools import MUTATE
@@ -49,14 +50,16 @@ class ExpectedCall:
         if isinstance(given, ExpectedCall):
             return given
         if isinstance(given, str):
+            check_kinds(cls, (given,), {})
             return cls(given)
         if not isinstance(given, Mapping):
             raise TypeError(f"expected a call as a dict or a tool's name, found {given!r}")
         known = ("tool", "arguments", "ok")
         for key in given:
             one_of(key, known, "key")
-        if not isinstance(given.get("tool"), str):
+        if "tool" not in given:
             raise ValueError(f"an expected call needs `tool`, found {sorted(given)}")
+        check_kinds(cls, (), given)
         return cls(**given)
 
     @property

@@ -37,7 +37,7 @@ class NoLoops(RunRule):
     def __post_init__(self) -> None:
         for name in ("identical", "cycles", "stagnation"):
             limit = getattr(self, name)
-            if isinstance(limit, bool) or not isinstance(limit, int) or limit in (1, -1):
+            if limit < 0 or limit == 1:
                 raise ValueError(f"`{name}` must be 0 or a whole number from 2, found {limit!r}")
 
     def judge(self, evidence: Evidence, run: int) -> Result | None:

@@ -57,11 +57,10 @@ class _Matching(Rule):
 
     def __post_init__(self) -> None:
         one_of(self.arguments, HOW, "arguments")
-        object.__setattr__(self, "extra", self.extra or self.default_extra)
+        extra = self.default_extra if self.extra is None else self.extra
+        object.__setattr__(self, "extra", extra)
         one_of(self.extra, EXTRAS, "extra")
         object.__setattr__(self, "calls", groups_of(self.calls))
-        if self.references is not None and not isinstance(self.references, References):
-            raise TypeError(f"expected References, found {self.references!r}")
         if bool(self.groups) == (self.references is not None):
             raise ValueError(f"{self.key} needs expected calls, or references, and not both")
 

@@ -19,6 +19,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from trackway.schema import StepKind
 from trackway_analyzer.rules.expression import Expression, compiled
+from trackway_analyzer.rules.field_kinds import check_fields
 from trackway_analyzer.rules.tools import EntitySpec, Tools, ToolSpec, merged_tools
 from trackway_analyzer.rules.values import reader
 
@@ -43,6 +44,7 @@ class StepSpec:
     optional: bool = False
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.tool is None and self.kind is None:
             raise ValueError("a step needs `tool` or `kind`")
         if self.kind is not None:
@@ -102,6 +104,13 @@ def declared(specs: Iterable[StepSpec]) -> Tools:
     for spec in specs:
         tools = merged_tools(tools, spec.declares())
     return tools
+
+
+def steps_of(specs: Iterable[Spec]) -> tuple[StepSpec, ...]:
+    """Read a list of steps. Raises TypeError for what is none, such as a text."""
+    if isinstance(specs, (str, Mapping)) or not isinstance(specs, Iterable):
+        raise TypeError(f"expected a list of steps, found {specs!r}")
+    return tuple(StepSpec.of(spec) for spec in specs)
 
 
 def _compiled(text: str | None) -> Expression | None:

@@ -15,20 +15,23 @@
 1. A rule's key is its class in snake case; `forbid` is `forbidden`. Its value is a mapping of the
    fields of the class, or the short form that the class allows.
 2. `severity` may stand beside the rule's key.
-3. Unknown keys, kinds and paths are errors with the line and the nearest valid name.
+3. Unknown keys, kinds and paths are errors with the line and the nearest valid name. So is a value
+   of another kind than its key takes, and a key with nothing after its colon.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
-from typing import Any, Final
+from typing import Any, Final, TypeVar, get_args
 
 from trackway.schema import StepKind
 from trackway_analyzer.rules.catalogue import ALIASES, RULES
+from trackway_analyzer.rules.expected import ExpectedCall
 from trackway_analyzer.rules.expression import compiled
+from trackway_analyzer.rules.field_kinds import hints_of
 from trackway_analyzer.rules.finding import Severity
-from trackway_analyzer.rules.located import List, PolicyError, Reader
+from trackway_analyzer.rules.located import List, Reader
 from trackway_analyzer.rules.located import Mapping as Located
 from trackway_analyzer.rules.pattern import StepSpec, one_of
 from trackway_analyzer.rules.rule import Rule
@@ -40,8 +43,12 @@ _TOP: Final = ("version", "tools", "rules")
 _TOOL: Final = ("kind", "entity", "success")
 _ENTITY: Final = ("type", "argument", "result")
 _BESIDE: Final = ("severity",)
+_INNER: Final = ("known",)
+"""Fields of a call that only a reference run sets."""
 FIELD_NAMES: Final = {"from": "source", "tools": "tool_names"}
 """Keys of a policy file that Python would not allow, or that read better there."""
+
+_Spec = TypeVar("_Spec")
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,8 @@ class _File:
         if not isinstance(top, Located):
             raise self.reader.error("expected a mapping with version, tools and rules", 1)
         self.reader.known(top, _TOP)
-        if top.get("version") != VERSION or isinstance(top.get("version"), bool):
+        version = top.get("version")
+        if version != VERSION or not isinstance(version, int) or isinstance(version, bool):
             found = f"found {top['version']!r}" if "version" in top else "found none"
             raise self.reader.error(
                 f"expected version: {VERSION}, {found}", top.lines.get("version", top.line)
@@ -82,36 +90,54 @@ class _File:
         )
 
     def _tools(self, top: Located) -> dict[str, ToolSpec]:
-        declared = top.get("tools") or Located()
-        self._expect(declared, Located, "tools", top.lines.get("tools"))
+        declared = self._mapping(top, "tools")
         return {name: self._tool(declared, name) for name in declared}
 
     def _tool(self, declared: Located, name: str) -> ToolSpec:
-        said, line = declared[name], declared.lines[name]
+        line = declared.lines[name]
+        if not name.strip() or name != name.strip():
+            raise self.reader.error(f"expected a tool's name, found {name!r}", line)
+        said = declared[name]
         self._expect(said, Located, name, line)
         self.reader.known(said, _TOOL)
-        entity = said.get("entity") or Located()
-        self._expect(entity, Located, "entity", said.lines.get("entity"))
+        entity = self._mapping(said, "entity")
         self.reader.known(entity, _ENTITY)
+        for mapping in (said, entity):
+            self._refuse_empty(mapping, allowed=("entity",))
         try:
             if "kind" in said:
                 one_of(said["kind"], [kind.value for kind in StepKind], "kind")
-            for path in (entity.get("argument"), entity.get("result")):
+            spec = EntitySpec(entity.get("type"), entity.get("argument"), entity.get("result"))
+            for path in (spec.argument, spec.result):
                 if path is not None:
                     reader(path)
             success = said.get("success")
-            return ToolSpec(
-                said.get("kind"),
-                EntitySpec(entity.get("type"), entity.get("argument"), entity.get("result")),
-                None if success is None else compiled(success),
-            )
-        except ValueError as error:
+            if success is not None and not isinstance(success, str):
+                raise ValueError(f"`success` must be a text, found {success!r}")
+            return ToolSpec(said.get("kind"), spec, None if success is None else compiled(success))
+        except (ValueError, TypeError) as error:
             raise self.reader.error(f"{name}: {error}", line) from error
+
+    def _mapping(self, holder: Located, name: str) -> Located:
+        """The mapping under a key; an empty one where nothing stands there."""
+        found = holder.get(name)
+        if found is None:
+            return Located()
+        self._expect(found, Located, name, holder.lines[name])
+        return found  # type: ignore[no-any-return]  # expected above
+
+    def _refuse_empty(self, mapping: Located, allowed: Iterable[str] = ()) -> None:
+        for key, value in mapping.items():
+            if value is None and key not in allowed:
+                raise self.reader.error(
+                    f"{key}: expected a value, found nothing after the colon", mapping.lines[key]
+                )
 
     def _rules(self, top: Located) -> Iterator[tuple[int, Rule]]:
         listed = top.get("rules")
-        if not listed:
-            raise self.reader.error("a policy needs at least one rule", top.lines.get("rules"))
+        if listed is None or listed == []:
+            line = top.lines.get("rules", top.line)
+            raise self.reader.error("a policy needs at least one rule", line)
         self._expect(listed, List, "rules", top.lines["rules"])
         for item, line in zip(listed, listed.lines, strict=True):
             self._expect(item, Located, "a rule", line)
@@ -127,14 +153,20 @@ class _File:
         key, line = keys[0], item.lines[keys[0]]
         cls = RULES[ALIASES.get(key, key)]
         arguments = self._arguments(cls, key, item[key], line)
-        severity = item.get("severity", arguments.pop("severity", None))
         try:
-            if severity is not None:
+            given = [m["severity"] for m in (arguments, item) if "severity" in m]
+            for severity in given:
                 one_of(severity, [s.value for s in Severity], "severity")
                 arguments["severity"] = Severity(severity)
             return cls(**arguments)
         except (ValueError, TypeError) as error:
             raise self.reader.error(f"{key}: {error}", line) from error
+        except RecursionError as error:
+            raise self.reader.error(
+                f"{key}: expected an expression that a person can read, found too many levels"
+                " inside each other",
+                line,
+            ) from error
 
     def _arguments(self, cls: type[Rule], key: str, value: Any, line: int) -> dict[str, Any]:
         if isinstance(value, Located):
@@ -160,24 +192,36 @@ class _File:
         missing = [name for name in required_names(cls) if value.get(name) is None]
         if missing:
             raise self.reader.error(f"{key}: expected {' and '.join(missing)}", value.line)
+        self._refuse_empty(value, allowed=nullable_names(cls))
         own = {field.name for field in fields(cls)}
         names = {name: name if name in own else FIELD_NAMES[name] for name in value}
         return {names[name]: self._field(name, item) for name, item in value.items()}
 
     def _field(self, name: str, value: Any) -> Any:
-        if name == "steps" and isinstance(value, List):
-            return tuple(
-                self._step(step, line) for step, line in zip(value, value.lines, strict=True)
-            )
+        if isinstance(value, List):
+            if name == "steps":
+                return tuple(self._each(value, StepSpec, StepSpec.of))
+            if name == "calls":
+                return [
+                    tuple(self._each(item, ExpectedCall, ExpectedCall.of))
+                    if isinstance(item, List)
+                    else self._spec(item, line, ExpectedCall, ExpectedCall.of)
+                    for item, line in zip(value, value.lines, strict=True)
+                ]
         return plain(value)
 
-    def _step(self, step: Any, line: int) -> StepSpec:
+    def _each(self, items: List, cls: type[Any], read: Callable[[Any], _Spec]) -> list[_Spec]:
+        return [
+            self._spec(item, line, cls, read) for item, line in zip(items, items.lines, strict=True)
+        ]
+
+    def _spec(self, item: Any, line: int, cls: type[Any], read: Callable[[Any], _Spec]) -> _Spec:
+        """Read one step or call of a list, with its own line."""
+        if isinstance(item, Located):
+            self.reader.known(item, [f.name for f in fields(cls) if f.name not in _INNER])
+            self._refuse_empty(item, allowed=("arguments",))
         try:
-            if isinstance(step, Located):
-                self.reader.known(step, [field.name for field in fields(StepSpec)])
-            return StepSpec.of(step)
-        except PolicyError:
-            raise
+            return read(plain(item))
         except (ValueError, TypeError) as error:
             raise self.reader.error(str(error), line) from error
 
@@ -203,6 +247,16 @@ def required_names(cls: type[Rule]) -> list[str]:
         _spelt(field.name)
         for field in fields(cls)
         if field.default is MISSING and field.default_factory is MISSING
+    ]
+
+
+def nullable_names(cls: type[Rule]) -> list[str]:
+    """Keys for which null says something: not what the rule takes without the key."""
+    hints = hints_of(cls)
+    return [
+        _spelt(field.name)
+        for field in fields(cls)
+        if type(None) in get_args(hints[field.name]) and field.default is not None
     ]
 
 

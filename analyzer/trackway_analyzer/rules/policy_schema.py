@@ -8,20 +8,19 @@ Write it anew with `python -m trackway_analyzer.rules.policy_schema`.
 from __future__ import annotations
 
 import json
-import sys
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from inspect import get_annotations
 from pathlib import Path
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, Union, get_args, get_origin
 
 from trackway.schema import StepKind
 from trackway_analyzer.rules.catalogue import ALIASES, RULES
+from trackway_analyzer.rules.field_kinds import hints_of
 from trackway_analyzer.rules.finding import Severity
 from trackway_analyzer.rules.matching import Exact
 from trackway_analyzer.rules.pattern import StepSpec
-from trackway_analyzer.rules.policy_file import field_names, required_names
+from trackway_analyzer.rules.policy_file import field_names, nullable_names, required_names
 from trackway_analyzer.rules.rule import Rule
 from trackway_analyzer.rules.sequence import Sequence
 
@@ -59,7 +58,7 @@ def policy_schema() -> Schema:
         "additionalProperties": False,
         "properties": {
             "version": {"const": 1},
-            "tools": {"type": "object", "additionalProperties": _tool()},
+            "tools": {"type": ["object", "null"], "additionalProperties": _tool()},
             "rules": {"type": "array", "minItems": 1, "items": item},
         },
     }
@@ -71,7 +70,7 @@ def _tool() -> Schema:
     return _object(
         {
             "kind": {"enum": [kind.value for kind in StepKind]},
-            "entity": _object(entity),
+            "entity": _object(entity) | {"type": ["object", "null"]},
             "success": text,
         }
     )
@@ -82,13 +81,17 @@ def _object(properties: Schema, required: Iterable[str] = ()) -> Schema:
     return found | ({"required": list(required)} if required else {})
 
 
+def _row(items: list[Schema]) -> Schema:
+    size = len(items)
+    return {"type": "array", "prefixItems": items, "minItems": size, "maxItems": size}
+
+
 def _rule(cls: type[Rule]) -> Schema:
-    hints = _hints(cls)
+    hints = hints_of(cls)
+    nullable = nullable_names(cls)
     names = [field.name for field in fields(cls) if field.name != "severity"]
     schemas = {
-        name: _SPECIAL.get((name, cls.__module__)) or _type(hints[name])
-        for name in names
-        if name not in _LEFT_OUT
+        name: _field(cls, name, hints[name], nullable) for name in names if name not in _LEFT_OUT
     }
     spelt = dict(zip(names, field_names(cls), strict=False))
     full = _object(
@@ -102,33 +105,18 @@ def _rule(cls: type[Rule]) -> Schema:
     elif len(short) == 1:
         forms = [schemas[short[0]], full]
     else:
-        items = [schemas[name] for name in short]
-        row = {
-            "type": "array",
-            "prefixItems": items,
-            "minItems": len(short),
-            "maxItems": len(short),
-        }
-        forms = [row, full]
+        forms = [_row([schemas[name] for name in short]), full]
     if not required_names(cls):
         forms.append({"type": "null"})
     meaning = (cls.__doc__ or "").splitlines()[0]
     return {"description": meaning, **(forms[0] if len(forms) == 1 else {"anyOf": forms})}
 
 
-def _hints(cls: type[Rule]) -> dict[str, Any]:
-    """Types of the fields; those that have a schema of their own are not looked at."""
-    found: dict[str, Any] = {}
-    own = {name for name, _ in _SPECIAL} | _LEFT_OUT
-    for owner in reversed(cls.__mro__):
-        texts = {
-            k: v
-            for k, v in get_annotations(owner).items()
-            if k not in own or owner.__module__ not in _OWNERS
-        }
-        stand_in = type("_", (), {"__annotations__": texts})
-        found |= get_type_hints(stand_in, vars(sys.modules[owner.__module__]))
-    return found
+def _field(cls: type[Rule], name: str, hint: Any, nullable: list[str]) -> Schema:
+    schema = _SPECIAL.get((name, cls.__module__)) or _type(hint)
+    if name in nullable:
+        schema = {"anyOf": [schema, {"type": "null"}]}
+    return schema
 
 
 def _step_field(name: str) -> Schema:
@@ -150,6 +138,8 @@ def _type(hint: Any) -> Schema:
         return distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return {"type": "object", "additionalProperties": _type(arguments[1])}
+    if origin is tuple and arguments[-1] is not Ellipsis:
+        return _row([_type(argument) for argument in arguments])
     if isinstance(origin, type) and issubclass(origin, Iterable):
         return {"type": "array", "items": _type(arguments[0])}
     return {}
@@ -174,7 +164,6 @@ _SPECIAL: Final[dict[tuple[str, str], Schema]] = {
     },
 }
 """Fields whose types say less than their readers, with the module of their rules."""
-_OWNERS: Final = frozenset(module for _, module in _SPECIAL)
 
 if __name__ == "__main__":
     PUBLISHED.write_text(json.dumps(policy_schema(), indent=2) + "\n", "utf-8")

@@ -32,7 +32,15 @@ from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result, Severity
 from trackway_analyzer.rules.looked_at import SHAPE, compared, entities_returned, value_at
 from trackway_analyzer.rules.outline import deciding_values, plainly_following
-from trackway_analyzer.rules.pattern import EXTRAS, Extra, Spec, StepSpec, declared, one_of
+from trackway_analyzer.rules.pattern import (
+    EXTRAS,
+    Extra,
+    Spec,
+    StepSpec,
+    declared,
+    one_of,
+    steps_of,
+)
 from trackway_analyzer.rules.reading import Reading
 from trackway_analyzer.rules.rule import (
     Rule,
@@ -69,7 +77,7 @@ def assert_step_sequence(
     record contradicts it, InsufficientEvidenceError where a gap hides the answer, ValueError where
     the pattern is wrong.
     """
-    rule = Sequence(tuple(pattern), extra)
+    rule = Sequence(steps_of(pattern), extra)
     evidence = evidence_of(trajectory, merged_tools(rule.declares(), tools or {}))
     rule.assert_holds_on(evidence)
     for row in rule.unknown_kinds(evidence, 0):
@@ -92,7 +100,7 @@ class Sequence(RunRule):
 
     def __post_init__(self) -> None:
         one_of(self.extra, EXTRAS, "extra")
-        object.__setattr__(self, "steps", tuple(StepSpec.of(spec) for spec in self.steps))
+        object.__setattr__(self, "steps", steps_of(self.steps))
         if not self.specs:
             raise ValueError("a sequence needs at least one step")
         declared(self.specs)
@@ -100,7 +108,7 @@ class Sequence(RunRule):
     @cached_property
     def specs(self) -> tuple[StepSpec, ...]:
         """The steps of the pattern."""
-        return tuple(StepSpec.of(spec) for spec in self.steps)
+        return steps_of(self.steps)
 
     def declares(self) -> Tools:
         """What the pattern declares."""

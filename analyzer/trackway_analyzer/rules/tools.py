@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from trackway.schema import StepKind
 from trackway_analyzer.rules.expression import Expression
+from trackway_analyzer.rules.field_kinds import check_fields
 
 Tools = Mapping[str, "ToolSpec"]
 
@@ -36,6 +37,9 @@ class EntitySpec:
     result: str | None = None
     """Path or name of the ids in a lookup's result; None: `id`."""
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
@@ -44,6 +48,9 @@ class ToolSpec:
     kind: str | None = None
     entity: EntitySpec = field(default_factory=EntitySpec)
     success: Expression | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def merged(self, other: ToolSpec, name: str) -> ToolSpec:
         """Add what `other` says. Raises ValueError where the two contradict each other."""

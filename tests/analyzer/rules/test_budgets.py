@@ -146,8 +146,8 @@ def test_each_run_of_a_batch_is_summed_for_itself(spent: list[list[int]], limit:
     [
         ({}, "a budget needs a limit: steps,"),
         ({"steps": -1}, "the limit of steps must be a number from 0, found -1"),
-        ({"steps": True}, "the limit of steps must be a number"),
-        ({"tokens": "20k"}, "the limit of tokens must be a number from 0, found '20k'"),
+        ({"seconds": float("nan")}, "the limit of seconds must be a number from 0, found nan"),
+        ({"cost_usd": float("inf")}, "the limit of cost_usd must be a number from 0, found inf"),
         ({"seconds": 3, "agent": "a"}, "seconds are of the run"),
     ],
 )

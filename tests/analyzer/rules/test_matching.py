@@ -310,7 +310,7 @@ rules:
     assert [finding.sentence for finding in policy.findings(batch)] == ["step 2 b: x 3, expected 2"]
     with pytest.raises(PolicyError, match="exact: expected a list of calls, found 'a'"):
         Policy.from_yaml("version: 1\nrules:\n  - exact: a")
-    with pytest.raises(PolicyError, match="expected References, found 'x'"):
+    with pytest.raises(PolicyError, match="`references` must be References, found 'x'"):
         Policy.from_yaml("version: 1\nrules:\n  - exact: {references: x}")
 
 

@@ -97,7 +97,7 @@ def test_the_wrong_order_and_a_refund_before_the_policy(refund: Any) -> None:
         ("claim:", "claim: expected a mapping of says, needs, arguments, severity, found nothing"),
         ("claim: {says: '', needs: x}", "`says` must be a regular expression that finds the claim"),
         ("budget: {seconds: .nan}", "the limit of seconds must be a number from 0, found nan"),
-        ("budget: {steps: .inf}", "the limit of steps must be a number from 0, found inf"),
+        ("budget: {seconds: .inf}", "the limit of seconds must be a number from 0, found inf"),
         ("forbid: &a [x, *a]", "found an alias inside its own anchor"),
         ("&a {forbid: *a}", "found an alias inside its own anchor"),
     ],
@@ -261,7 +261,7 @@ def test_a_wrong_rule_is_refused_with_its_line(rule: str, message: str) -> None:
     [
         ("version: 2\nrules: [{forbid: a}]", "policy:1: expected version: 1, found 2"),
         ("rules: [{forbid: a}]\n", "policy:1: expected version: 1, found none"),
-        ("version: 1\n", "policy: a policy needs at least one rule"),
+        ("version: 1\n", "policy:1: a policy needs at least one rule"),
         ("version: 1\nrule: []\n", "policy:2: unknown key 'rule', did you mean 'rules'?"),
         ("- 1\n", "policy:1: expected a mapping with version, tools and rules"),
         (

@@ -114,9 +114,12 @@ def test_a_rule_in_yaml_is_the_rule_in_python(text: str, rule: Rule) -> None:
             "version: 1\nrules:\n  - sequence:\n    - 3",
             "4: expected a step as a dict or a tool's name",
         ),
-        ("version: 1\nrules:\n  - exact: [{tol: a}]", "3: exact: unknown key 'tol', did you mean"),
+        ("version: 1\nrules:\n  - exact: [{tol: a}]", "3: unknown key 'tol', did you mean"),
         ("version: 1\nrules:\n  - a: b: c", "3: no YAML: mapping values are not allowed here"),
-        ("version: 1\nrules: [{forbid: \x01}]", "no YAML: "),
+        (
+            "version: 1\nrules: [{forbid: \x01}]",
+            "2: no YAML: the character U+0001 may not stand here",
+        ),
     ],
 )
 def test_what_a_file_is_refused_with(text: str, message: str) -> None:

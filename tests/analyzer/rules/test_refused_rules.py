@@ -167,7 +167,7 @@ def test_what_makes_no_sense(make: Callable[[], Any], message: str) -> None:
         ),
         (lambda: Exact("a"), "expected a list of calls, found 'a'"),
         (lambda: Exact([7]), "expected a call as a dict or a tool's name, found 7"),  # type: ignore[list-item]
-        (lambda: Exact(references=7), "expected References, found 7"),  # type: ignore[arg-type]
+        (lambda: Exact(references=7), "`references` must be References, found 7"),  # type: ignore[arg-type]
         (lambda: StepSpec.of(7), "expected a step as a dict or a tool's name, found 7"),  # type: ignore[arg-type]
     ],
 )
