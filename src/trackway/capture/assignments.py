@@ -1,15 +1,13 @@
 """Secrets that a text sets under a name: `password=...`, `"api_key": "..."`, `<token>...</token>`.
 
-1. The name that stands before `=`, `:` or `:=` decides, alone or with the word before it
-   (`API key: x`), as it would decide on a key (`secret_names.py`); `pass`, `pw` and `auth` only
-   in quotes or before `=`. So does the name of an element of XML.
-2. A quoted secret is all between the quotes, or to the end of the line where they do not close;
-   quotes may be escaped, since JSON stands in JSON. A bare one ends at white space, quotes,
-   brackets, `&`, and at a comma or semicolon before the next name. Behind `authorization` and
-   `cookie` it is the rest of the line. Of a list of quoted texts it is all of them.
+1. The name that stands before `=`, `:`, `:=` or, both in quotes, a comma decides, alone or with
+   the word before it (`API key: x`), as it would decide on a key (`secret_names.py`); `pass`, `pw`
+   and `auth` only in quotes or before `=`. So does the name of an element of XML.
+2. How far a value goes says `assigned.py`. Behind `authorization` and `cookie`, and behind
+   `password:` where it begins a line, it is the rest of the line.
 3. No secret: fewer than 4 characters; None, null, true, false; a call or an index
    (`= get_token()`); a number of `tokens`; plain words after a colon and a space
-   (`Reset your password: click here`).
+   (`Reset your password: click here`) or after a comma (`["password", "username"]`).
 """
 
 from __future__ import annotations
@@ -19,8 +17,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from trackway.capture.assigned import (
+    BEFORE_COMMA,
+    BEFORE_SEPARATOR,
+    Assigned,
+    element_at,
+    is_marker,
+    value_at,
+)
 from trackway.capture.search import LOOK, Work
-from trackway.capture.secret_names import MORE, DeniedNames, is_alone
+from trackway.capture.secret_names import MORE, DeniedNames, is_alone, is_password, is_wording
 from trackway.schema import redaction_marker
 
 MARKER: Final = redaction_marker("assignment")
@@ -46,33 +52,9 @@ _NAMES: Final = frozenset(
 )
 """What names hold near their end behind which there may be a secret; the whole name decides."""
 _HEADERS: Final = frozenset(("authorization", "cookie"))
-_NAME_END: Final = r"[0-9]{0,4}(?:\\{0,%d}[\"'])? {0,4}"
-_SET_TO: Final = (
-    _NAME_END % 3 + r"(?P<separator>=>?|:=?)(?P<space>\s{0,4})"
-    r"(?:(?P<quote>\\{0,3}[\"'])(?P<quoted>(?!\[redacted:).+?)(?:(?P=quote)|$)|"
-)
-_value: Final = re.compile(
-    _SET_TO
-    + r"(?P<bare>(?:[^\s\"'\\&<>(){}\[\],;]++|[,;](?!\s|\Z|[A-Za-z0-9_-]{1,64}[\"']?[=:]))++))",
-    re.MULTILINE,
-).match
-_rest_of_line: Final = re.compile(
-    _SET_TO + r"(?P<bare>(?!\[redacted:|[A-Za-z_][A-Za-z_.]{0,200}[(\[])[^\s\"'\\][^\r\n\"'\\]*))",
-    re.MULTILINE,
-).match
-_LIST: Final = _NAME_END % 3 + r"(?P<separator>=>?|:=?)\s{0,4}\[\s{0,64}(?P<quote>\\{0,3}[\"'])"
-_begins_list: Final = re.compile(_LIST).match
-_list: Final = re.compile(
-    _LIST + r"(?P<quoted>(?!\[redacted:)[\s\S]{1,512}?)(?P=quote)\s{0,64}\]"
-).match
-_element: Final = re.compile(
-    r"[0-9]{0,4}(?:\s[^<>]{0,256})?>\s{0,64}(?:<!\[CDATA\[)?"
-    r"(?P<quoted>(?!\[redacted:)[^<>\s][^<>]{0,1023})(?:\]\]>)?<\\{0,7}/"
-).match
 # `pass` is the beginning of several names, `pw` that of one.
 _REST: Final = f"(?:word|wd|phrase|code|d)?{MORE}?"
-# Backslashes double in JSON, and the quote gets one of its own.
-_SEPARATOR: Final = _NAME_END % 7 + "[:=]"
+_SEPARATOR: Final = f"(?:{BEFORE_SEPARATOR}|{BEFORE_COMMA})"
 _separates: Final = re.compile(f"(?P<rest>{_REST})(?:{_SEPARATOR})").match
 _opens: Final = re.compile(rf"(?P<rest>{_REST})[0-9]{{0,4}}(?:\s[^<>]{{0,256}})?>").match
 _NAME_CHARACTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
@@ -81,12 +63,10 @@ _STRETCH: Final = 4096
 """Characters in which names are looked for before any is looked at."""
 _NAME: Final = 24
 """What it costs to find a name, in characters of plain search."""
-_ASSIGNED: Final = 40
+_ASSIGNED: Final = 64
 """What it costs besides where something is set to it, """
 _HARMLESS: Final = 32
 """and where that is denied nothing."""
-_LISTED: Final = 512
-"""What it costs to find the end of a list."""
 _TAGS: Final = 2
 """So many times the cost of a name where it may be that of an element."""
 _QUOTES: Final = ('"', "'", "\\")
@@ -103,6 +83,7 @@ class Assignments:
     def __init__(self, names: DeniedNames) -> None:
         # A text repeats its few names.
         self._denies: Final = lru_cache(maxsize=1024)(names.denies)
+        self._is_password: Final = lru_cache(maxsize=1024)(is_password)
         self._counts: Final = lru_cache(maxsize=1024)(names.counts)
         self.endings: Final = tuple(sorted(_NAMES | names.last_words))
         """What stands near the end of the names with a secret behind, in lower case."""
@@ -140,21 +121,20 @@ class Assignments:
                 continue
             found = self._denied(text, end)
             cost = _HARMLESS if found is None else LOOK
-            if found is not None and _begins_list(text, end):
-                cost += _LISTED
             if not name or not work.spend(cost):
                 text = text[:end]
                 break
-            match = None if found is None else self._match(text, end, name, found)
-            if match is None:
+            value = None if found is None else self._value(text, end, name, found, work)
+            if work.stopped:
+                text = text[:end]
+                break
+            if found is None or value is None:
                 continue
-            group = "quoted" if match["quoted"] is not None else "bare"
-            if self._is_secret(match, group, name, found or ""):
-                start, stop = match.span(group)
-                pieces += (text[done:start], MARKER)
-                done = stop
+            if self._is_secret(text, value, name, found):
+                pieces += (text[done : value.start], MARKER)
+                done = value.stop
             elif name == "cookie":  # it has no `=`, and neither has the rest of its line
-                no_cookie_before = match.end()
+                no_cookie_before = value.stop
         return "".join((*pieces, text[done:])) if pieces else text
 
     def _assigned_in(self, text: str, work: Work) -> Iterator[tuple[int, str]]:
@@ -199,28 +179,31 @@ class Assignments:
         both = before[len(word.rstrip(_NAME_CHARACTERS)) :]
         return both if rest.endswith(" ") and self._denies(both) else None
 
-    def _match(self, text: str, end: int, name: str, whole: str) -> re.Match[str] | None:
-        """Match what a denied name is set to."""
-        match = _list(text, end) or (_rest_of_line if name in _HEADERS else _value)(text, end)
-        if match is None:
-            return _element(text, end) if _is_in_tag(text, end) else None
-        bare = text[end : end + 1] not in _QUOTES and "=" not in match["separator"]
-        return None if bare and is_alone(whole) and self._counts(whole) else match
+    def _value(self, text: str, end: int, name: str, whole: str, work: Work) -> Assigned | None:
+        """Return what a denied name is set to."""
+        start = end - len(whole)
+        header, password = name in _HEADERS, self._is_password(whole)
+        value = value_at(text, start, end, work, header=header, password=password)
+        if value is None:
+            return element_at(text, end) if _is_in_tag(text, end) else None
+        if value.separator == "," and text[start - 1 : start] not in ("'", '"'):
+            return None
+        bare = text[end : end + 1] not in _QUOTES and "=" not in value.separator
+        return None if bare and is_alone(whole) and self._counts(whole) else value
 
-    def _is_secret(self, match: re.Match[str], group: str, name: str, whole: str) -> bool:
+    def _is_secret(self, text: str, value: Assigned, name: str, whole: str) -> bool:
         """Whether what a denied name is set to is a secret, and not prose, code, a placeholder."""
-        secret = match[group]
-        if len(secret) < _SHORTEST or secret.lower() in _NO_SECRETS:
+        secret = text[value.start : value.stop]
+        if len(secret) < _SHORTEST or secret.lower() in _NO_SECRETS or is_marker(secret):
             return False
         if _is_amount(secret) and self._counts(whole) and not is_alone(whole):
             return False
-        if group == "quoted":
-            return True
+        if value.quoted:
+            return value.separator != "," or not is_wording(secret)
         if name == "cookie" and "=" not in secret:
             return False
-        return (
-            not _is_prose(match, secret) and _CALL.match(match.string, match.start(group)) is None
-        )
+        prose = value.separator == ":" and value.spaced and is_wording(secret)
+        return not prose and _CALL.match(text, value.start) is None
 
 
 def _may_hold_elements(text: str) -> bool:
@@ -235,11 +218,3 @@ def _is_in_tag(text: str, end: int) -> bool:
 def _ascii(text: str) -> str:
     """Return the text with a stand-in for each other character, so that places stay places."""
     return text if text.isascii() else text.encode("ascii", "replace").decode()
-
-
-def _is_prose(match: re.Match[str], secret: str) -> bool:
-    """Whether what follows a colon and a space is a plain word: `Reset your password: click`."""
-    if match["separator"] != ":" or not match["space"]:
-        return False
-    words = secret.split()
-    return all(word.isalpha() and (word.islower() or word.istitle()) for word in words)

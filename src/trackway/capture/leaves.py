@@ -60,7 +60,7 @@ _MOST_ESCAPED: Final = 6
 
 def _cost_of(text: str) -> int:
     """Return how often a long text is gone through, in ways of one character each."""
-    if ":" in text or "=" in text or "</" in text:
+    if ":" in text or "=" in text or "</" in text or '",' in text or "'," in text:
         return 6  # names are looked for in it
     return 2 if " " in text else 5  # in a long word keys are looked for
 

@@ -1,7 +1,7 @@
 """NumPy and pandas values: type, shape and head; read only where the program has imported them.
 
 What has a name stands under it: fields of records, columns, labelled elements. That of a series or
-an index decides too on whether its elements are recorded.
+an index decides too on whether its elements are recorded, and the label of a row on the row.
 """
 
 from __future__ import annotations
@@ -71,10 +71,15 @@ def _numpy_scalar(value: Any, numpy: Any) -> Parts:
     return Opaque(str(plain)) if isinstance(plain, numpy.generic) else Inner(plain)
 
 
-def _frame(value: Any, _pandas: Any) -> Parts:
+def _frame(value: Any, pandas: Any) -> Parts:
     head = value.iloc[:_HEAD_ROWS, :_HEAD_COLUMNS]
     columns = list(head.columns)
-    rows = [dict(zip(columns, row, strict=True)) for row in head.itertuples(index=False, name=None)]
+    rows: list[Any] = [
+        dict(zip(columns, row, strict=True)) for row in head.itertuples(index=False, name=None)
+    ]
+    if not isinstance(value.index, pandas.RangeIndex):
+        labels = (label if isinstance(label, tuple) else (label,) for label in head.index)
+        rows = [Under(label, row) for label, row in zip(labels, rows, strict=True)]
     pairs = [
         ("type", type_name(type(value))),
         ("shape", list(value.shape)),

@@ -1,7 +1,11 @@
 """Secrets that stand beside their name, not under it.
 
-1. In a list of pairs, as of HTTP headers, what follows a denied name: `[["x-api-key", "…"]]`.
+1. In a list of pairs, as of HTTP headers, what follows a denied name: `[["x-api-key", "…"]]`. So in
+   a pair alone, unless plain words follow: `["password", "username"]` are names of fields.
 2. In an object with a name and a value, that of a denied name: `{"name": "Cookie", "value": "…"}`.
+   The words for both are those of `_NAMES` and `_VALUES`, in lower case, upper case or with a
+   capital. `content`, `data`, `text` and `answer` are values beside a `field`, `param` and their
+   like, not beside a `name` or `id`: what a tool says has the tool's name beside it.
 3. In a list of arguments of a command, what follows a denied option: `["--password", "…"]`.
 """
 
@@ -11,13 +15,33 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from trackway.capture.screen import SEARCHED
-from trackway.capture.secret_names import AGAIN
+from trackway.capture.screen import SEARCHED, has_anchor
+from trackway.capture.secret_names import AGAIN, is_wording
 from trackway.schema import redaction_marker
 
+_PAIR: Final = 2
 MARKER: Final = redaction_marker("key_name")
-_NAMES: Final = ("name", "key", "header", "field")
-_VALUE: Final = "value"
+_SURE_NAMES: Final = (
+    *("key", "header", "field", "k", "param", "parameter", "label", "property", "attribute"),
+    *("option", "variable"),
+)
+_NAMES: Final = (*_SURE_NAMES, "name", "id")
+_SURE_VALUES: Final = ("value", "val", "v")
+_VALUES: Final = (*_SURE_VALUES, "content", "data", "text", "answer")
+
+
+def _in_each_case(words: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(case for word in words for case in (word, word.capitalize(), word.upper()))
+
+
+_ANY_NAME: Final = _in_each_case(_NAMES)
+_ANY_VALUE: Final = _in_each_case(_VALUES)
+_TOLD_BY_ANY_NAME: Final = _in_each_case(_SURE_VALUES)
+_TELLS_ANY_VALUE: Final = _in_each_case(_SURE_NAMES)
+_SURE_VALUE_KEYS: Final = tuple(f'"{word}":' for word in _SURE_VALUES)
+_SURE_NAME_KEYS: Final = tuple(f'"{word}":' for word in _SURE_NAMES)
+_FEW: Final = 64
+"""Keys that are looked at one by one."""
 _MORE_ENDINGS: Final = (
     *("password", "passwd", "passphrase", "passcode", "pwd", "bearer", "code", "otp", "hash"),
     *("value", "assertion", "number", "header", "keyid", "key_id", "key-id", "key id"),
@@ -46,11 +70,16 @@ class Pairs:
 
     def may_stand_in(self, text: str) -> bool:
         """Whether a JSON text without white space may hold a secret beside its name."""
-        if text[:1] == '"' or not ('[["' in text or '"-' in text or '"value":' in text):
+        if text[:1] == '"':
             return False
+        listed = '["' in text or '"-' in text
         if len(text) > SEARCHED:
-            return True
+            return listed or '":' in text
         lower = text.lower()
+        if not (
+            listed or has_anchor(lower, _SURE_VALUE_KEYS) or has_anchor(lower, _SURE_NAME_KEYS)
+        ):
+            return False
         for ending in self._endings:
             place = lower.find(ending)
             while place >= 0:
@@ -69,8 +98,12 @@ class Pairs:
         """
         if not items or (len(items) < 2 and type(items[0]) is not list):
             return False
-        if all(type(item) is list and len(item) == 2 for item in items):
+        if all(type(item) is list and len(item) == _PAIR for item in items):
             return sum(self._hide(item, 1, _text(item[0], names)) for item in items) > 0
+        if len(items) == _PAIR and not (type(items[1]) is str and is_wording(items[1])):
+            name = _text(items[0], names)
+            if name is not None and self._hide(items, 1, name):
+                return True
         options = [
             (place, option)
             for place, option in enumerate(items[:-1], 1)
@@ -82,10 +115,17 @@ class Pairs:
         self, members: dict[str, Any], names: Mapping[int, tuple[object, str]] = _NO_NAMES
     ) -> bool:
         """Replace the value of a denied name; tell whether there was one."""
-        if _VALUE not in members:
+        words = members if len(members) <= _FEW else _ANY_VALUE.intersection(members)
+        if _ANY_VALUE.isdisjoint(words):
             return False
-        texts = [_text(members.get(name), names) for name in _NAMES]
-        return sum(self._hide(members, _VALUE, text) for text in texts) > 0
+        told = [
+            (place, text)
+            for name in _ANY_NAME.intersection(members)
+            if (text := _text(members[name], names)) is not None
+            for place in _ANY_VALUE.intersection(members)
+            if name in _TELLS_ANY_VALUE or place in _TOLD_BY_ANY_NAME
+        ]
+        return sum(self._hide(members, place, text) for place, text in told) > 0
 
     def _hide(self, owner: Any, place: int | str, name: str | None) -> bool:
         if name is None:

@@ -110,7 +110,7 @@ class Redactor:
 
     def built_in_suspects(self, text: str, look: Work | None = None) -> int:
         """As `suspects`, without the patterns and hooks of the user."""
-        assigns = ":" in text or "=" in text or "</" in text or "<\\" in text
+        assigns = ":" in text or "=" in text or "</" in text or "<\\" in text or _is_paired(text)
         if len(text) < _SHORTEST_KEY and not assigns:
             return 0
         return self._families(text, text.encode("utf-8", "replace"), assigns, look)
@@ -150,6 +150,7 @@ class Redactor:
             "=" in text
             or (":" in text and text.count(":") != text.count('":'))
             or ("\\" in text and '\\"' in text)
+            or ("'" in text and "'," in text)
             or ("<" in text and ("</" in text or "<\\" in text))
         )
         if (assigns and len(raw) > SEARCHED) or self.pairs.may_stand_in(text):
@@ -214,6 +215,11 @@ def redactor(
     if isinstance(deny_keys, str):
         raise ValueError(f"deny_keys: expected a collection of names, found the text {deny_keys!r}")
     return Redactor(tuple(map(_as_pattern, patterns)), DeniedNames(deny_keys), tuple(hooks))
+
+
+def _is_paired(text: str) -> bool:
+    """Whether a quoted text may stand before another one in it."""
+    return "," in text and ('",' in text or "'," in text)
 
 
 def _as_pattern(pattern: SecretPattern | re.Pattern[str] | str) -> SecretPattern:

@@ -58,6 +58,9 @@ _ENDINGS: Final = frozenset(
     name[-3:] for name in (*_DENIED, *(f"{name}s" for name in _DENIED), *_AGAIN, *ALONE)
 )
 _is_amount: Final = re.compile(r"[0-9][0-9.,_]*").fullmatch
+_is_wording: Final = re.compile(
+    r"(?:[A-Z]?[a-z]+|[A-Z])(?:[ _'-]{1,2}(?:[A-Z]?[a-z]+|[A-Z]))*+[.:!?]?"
+).fullmatch
 _LEFT_OUT: Final = ("…[", "[truncated ")
 _DIGITS: Final = "0123456789"
 _NOT_ALPHANUMERIC: Final = re.compile(r"[^a-z0-9]+")
@@ -112,6 +115,16 @@ class DeniedNames:
 def is_alone(key: str) -> bool:
     """Whether a name is one of `ALONE`, or ends in it behind a dot."""
     return _squeezed(key.rpartition(".")[2]) in ALONE
+
+
+def is_password(name: str) -> bool:
+    """Whether a name ends in that of a password."""
+    return _squeezed(name).rstrip(_DIGITS).endswith(_PASSWORDS)
+
+
+def is_wording(text: str) -> bool:
+    """Whether a text is plain words, as prose and names of fields have them: no secret."""
+    return _is_wording(text) is not None
 
 
 def is_count(value: Any, key: str) -> bool:

@@ -405,6 +405,22 @@ FRAGMENTS = st.sampled_from(
             "Word",
             "null",
         ),
+        *(
+            "b'",
+            "`",
+            "**",
+            "','",
+            '","',
+            "=>",
+            "]",
+            "''",
+            "'\\''",
+            "|\n  ",
+            "&",
+            "passphrase",
+            "  ",
+        ),
+        *("['", "\\\\", "a1", "\\n", "auth", "pass", "<password>", "</"),
     ]
 )
 SECRETIVE = st.lists(FRAGMENTS, max_size=14).map("".join)

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from trackway.capture import (
     DEFAULT_REDACTOR,
@@ -136,7 +138,69 @@ CREDENTIALS = [
         "<db-password><![CDATA[[redacted:assignment]]]></db-password>",
     ),
 ]
+QUOTED = [
+    ('{"password": "pa\\"ss hunter2", "n": 1}', '{"password": "[redacted:assignment]", "n": 1}'),
+    ('{"token": "\\"hunter2\\""}', '{"token": "[redacted:assignment]"}'),
+    ('{"token":"ab12\\\\","n":"b"}', '{"token":"[redacted:assignment]","n":"b"}'),
+    ("{'password': 'it\\'s \"hunter2', 'n': 1}", "{'password': '[redacted:assignment]', 'n': 1}"),
+    ("{'password': b'hunter2', b'n': 1}", "{'password': b'[redacted:assignment]', b'n': 1}"),
+    ("{b'password': b'hunter2'}", "{b'password': b'[redacted:assignment]'}"),
+    ("password='a''hunter2' x", "password='[redacted:assignment]' x"),
+    ("PASSWORD='a'\\''hunter2' x", "PASSWORD='[redacted:assignment]' x"),
+    ("PASSWORD='a'hunter2' x", "PASSWORD='[redacted:assignment]' x"),
+    ('"{""password"": ""hunter2""}"', '"{""password"": ""[redacted:assignment]""}"'),
+    ('password = """hunter2 "x" y"""', 'password = """[redacted:assignment]"""'),
+    ("password: 'two\nlines hunter2'\nn: 1", "password: '[redacted:assignment]'\nn: 1"),
+    ("password: 'no end hunter2\nn: 1", "password: '[redacted:assignment]\nn: 1"),
+    ('{"password": "", "n": "hunter2"}', '{"password": "", "n": "hunter2"}'),
+    ("('password', 'hunter2')", "('password', '[redacted:assignment]')"),
+    ("[(b'cookie', b'hunter2')]", "[(b'cookie', b'[redacted:assignment]')]"),
+    ('headers.set("x-api-key", "hunter2")', 'headers.set("x-api-key", "[redacted:assignment]")'),
+    ('environ["PASSWORD"] = "hunter2"', 'environ["PASSWORD"] = "[redacted:assignment]"'),
+    ("auth=('ada', 'hunter2')", "auth=('[redacted:assignment]')"),
+    ("tokens: ['a\\'b', 'hunter2']", "tokens: ['[redacted:assignment]']"),
+]
+"""Quoted secrets, to their own closing quote."""
+UNQUOTED = [
+    ("PASSWORD=a\\ hunter2 x", "PASSWORD=[redacted:assignment] x"),
+    ("PASSWORD=a\\shunter2 x", "PASSWORD=[redacted:assignment] x"),
+    ("password=ab&hunter2 x", "password=[redacted:assignment] x"),
+    ("?password=ab&hunter2&n=1", "?password=[redacted:assignment]&n=1"),
+    ("password=a9(hunter2", "password=[redacted:assignment]"),
+    ('password=ab"hunter2', "password=[redacted:assignment]"),
+    ("f(password=abcd)", "f(password=[redacted:assignment])"),
+    ("<p>password=abcd<br></p>", "<p>password=[redacted:assignment]<br></p>"),
+    (
+        "user: bob\n  - password: a b hunter2\nn: 1",
+        "user: bob\n  - password: [redacted:assignment]\nn: 1",
+    ),
+    ("the password: hunter2 is old", "the password: [redacted:assignment] is old"),
+    ("password: |\n  hunter2\n  more2\n\nn: 1", "password: |\n[redacted:assignment]\nn: 1"),
+    (
+        "a:\n  password: >-\n    hunter2\n  n: 1",
+        "a:\n  password: >-\n[redacted:assignment]\n  n: 1",
+    ),
+    ("password: |\\n  hunter2\\n  more2\\nn: 1", "password: |\\n[redacted:assignment]\\nn: 1"),
+    ("password:\n        hunter2\nn: 1", "password:\n        [redacted:assignment]\nn: 1"),
+    (
+        'Authorization: Digest a="x", response="hunter2"\nn',
+        "Authorization: [redacted:assignment]\nn",
+    ),
+    (
+        "curl -H 'Authorization: Custom hunter2' x",
+        "curl -H 'Authorization: [redacted:assignment]' x",
+    ),
+    ("**Password:** hunter2", "**Password:** [redacted:assignment]"),
+    ("**Password**: hunter2", "**Password**: [redacted:assignment]"),
+    ("`password`: hunter2", "`password`: [redacted:assignment]"),
+    ("- Password: `hunter2`.", "- Password: `[redacted:assignment]`."),
+    ("password\t= hunter2", "password\t= [redacted:assignment]"),
+]
+"""Secrets without quotes, as far as they go."""
 HARMLESS = [
+    '["password", "username"]',
+    "columns: ('token', 'user_name')",
+    'data["tokens"] = 5',
     "The order 123456789012 was refunded on 2026-01-02.",
     "task-force-management-plan",
     "risk-assessment-of-quarter-three",
@@ -175,6 +239,9 @@ HARMLESS = [
 ]
 
 
+TEXTS = [*CREDENTIALS, *QUOTED, *UNQUOTED]
+
+
 @pytest.mark.parametrize(("secret", "kind"), SECRETS.items(), ids=SECRETS.values())
 @pytest.mark.parametrize(
     "around", ["{}", "see {}.", "a\n{}\nb", "key{{{}}}", '"{}"', "é{}é", r"a\n{}\n", r"\u001b{}"]
@@ -195,9 +262,28 @@ def test_the_shortest_key_of_every_vendor_is_found_alone_and_in_a_value(anchor: 
     assert body not in (CAPTURE.value({"note": [secret]}).text or "")
 
 
-@pytest.mark.parametrize(("text", "expected"), CREDENTIALS)
+@pytest.mark.parametrize(("text", "expected"), TEXTS)
 def test_a_credential_in_a_text_is_replaced(text: str, expected: str) -> None:
-    assert DEFAULT_REDACTOR.text(text) == (expected, True)
+    assert DEFAULT_REDACTOR.text(text) == (expected, text != expected)
+
+
+@given(st.text(), st.sampled_from(["json", "repr"]), st.integers(0, 4), st.booleans())
+@example('pa"ss', "json", 4, False)
+@example("it's \"", "repr", 3, True)
+@example("a\\", "json", 2, True)
+def test_a_quoted_secret_goes_to_its_own_closing_quote_however_deep_it_is(
+    odd: str, how: str, depth: int, more: bool
+) -> None:
+    secret = f"{odd}hunter2{odd}" + "x9"
+    value: Any = {"password": secret, "n": "kept"} if more else {"password": secret}
+    text = json.dumps(value) if how == "json" else repr(value)
+    for _ in range(depth):
+        text = json.dumps({"body": text})
+    written = DEFAULT_REDACTOR.text(text)[0]
+    assert "hunter2" not in written
+    assert "x9" not in written
+    assert ("kept" in written) == more
+    assert "hunter2" not in (CAPTURE.value({"note": [text]}).text or "")
 
 
 @pytest.mark.parametrize("text", HARMLESS)
@@ -205,7 +291,9 @@ def test_a_harmless_text_stays(text: str) -> None:
     assert DEFAULT_REDACTOR.text(text) == (text, False)
 
 
-@pytest.mark.parametrize("text", [*SECRETS, *(before for before, _ in CREDENTIALS)])
+@pytest.mark.parametrize(
+    "text", [*SECRETS, *(before for before, after in TEXTS if before != after)]
+)
 @pytest.mark.parametrize(
     "place",
     [
@@ -229,7 +317,9 @@ def test_no_place_lets_a_secret_out(place: Any, text: str) -> None:
     assert not [part for part in hidden if part in (captured.text or "")]
 
 
-@pytest.mark.parametrize("text", [*SECRETS, *(before for before, _ in CREDENTIALS), *HARMLESS])
+@pytest.mark.parametrize(
+    "text", [*SECRETS, *(before for before, after in TEXTS if before != after), *HARMLESS]
+)
 def test_redacting_twice_changes_nothing(text: str) -> None:
     once = DEFAULT_REDACTOR.text(text)[0]
     assert DEFAULT_REDACTOR.text(once) == (once, False)
@@ -324,6 +414,8 @@ RECORDS = np.dtype([("id", int), ("login", [("password", "U9"), ("n", int)], (2,
         pd.Index(["hunter2"], name="password"),
         pd.MultiIndex.from_tuples([(1, "hunter2")], names=["id", "password"]),
         pd.DataFrame({b"password": ["hunter2"]}),
+        pd.DataFrame({"v": ["hunter2"]}, index=["password"]),
+        pd.DataFrame({"v": ["hunter2"]}, index=pd.MultiIndex.from_tuples([("db", "password")])),
     ],
 )
 @pytest.mark.parametrize("name", ["password", "national_id"])
@@ -493,6 +585,17 @@ def test_a_hook_that_fails_costs_the_string_and_is_counted(
         ({"key": "DB_PASSWORD", "value": 1234}, {"key": "DB_PASSWORD", "value": HIDDEN}),
         (["mysql", "--password", "hunter2", "-v"], ["mysql", "--password", HIDDEN, "-v"]),
         (["a", "-api-token", "x y"], ["a", "-api-token", HIDDEN]),
+        ({"Key": "password", "Value": "hunter2"}, {"Key": "password", "Value": HIDDEN}),
+        ({"NAME": "password", "VALUE": 1234}, {"NAME": "password", "VALUE": HIDDEN}),
+        ({"k": "cookie", "v": "hunter2"}, {"k": "cookie", "v": HIDDEN}),
+        ({"key": "password", "val": "a b"}, {"key": "password", "val": HIDDEN}),
+        ({"id": "password", "value": ["x"]}, {"id": "password", "value": HIDDEN}),
+        ({"field": "password", "content": "x"}, {"content": HIDDEN, "field": "password"}),
+        ({"param": "password", "data": "x"}, {"data": HIDDEN, "param": "password"}),
+        ({"Label": "Password", "Text": "x"}, {"Label": "Password", "Text": HIDDEN}),
+        (("password", "hunter2"), ["password", HIDDEN]),
+        ({"pair": ["password", "correct horse 7"]}, {"pair": ["password", HIDDEN]}),
+        (["password=", 1234], ["password=", HIDDEN]),
     ],
 )
 @pytest.mark.parametrize("also", [None, datetime.date(2026, 1, 1)])
@@ -506,6 +609,8 @@ def test_a_secret_beside_its_name_is_hidden(value: Any, expected: Any, also: Any
     "value",
     [
         ["token", "price"],
+        ["password", "user_name"],
+        {"role": "tool", "name": "reset_password", "content": "It is done at 12:30"},
         [["rows", "token"], ["a", "b"]],
         [["token", "a", "b"]],
         [["token", None], ["password", ""], ["secret", True]],
@@ -543,7 +648,7 @@ def test_the_column_screen_finds_every_text_that_would_change() -> None:
     import pyarrow.compute as pc
 
     assert DEFAULT_REDACTOR.screen is not None
-    changed = [*SECRETS, *(before for before, _ in CREDENTIALS)]
+    changed = [*SECRETS, *(before for before, after in TEXTS if before != after)]
     in_json = [json.dumps({"a": [text]}) for text in changed]
     in_json += ['[["x-api-key","hunter2"]]', '{"name":"Cookie","value":"a"}', '["--token","a"]']
     found = pc.match_substring_regex(pa.array(changed + in_json), DEFAULT_REDACTOR.screen)
