@@ -16,6 +16,7 @@ from trackway_analyzer.cli.options import (
     source_options,
 )
 from trackway_analyzer.measure import pass_sets
+from trackway_analyzer.read.quarantine import lost
 from trackway_analyzer.report.json import line
 from trackway_analyzer.report.summary import print_passes, print_stats, set_name
 from trackway_analyzer.report.terminal import console
@@ -30,17 +31,22 @@ def command(source: str, outcomes: str | None, as_json: bool, reading: Reading) 
 
     Where runs were judged, also pass^1, pass^2, … of each set of runs: the probability that k
     trials of a task all succeed, averaged over the tasks. Ends with 2 where a set has outcomes and
-    no task ids, for then there is no such number.
+    no task ids, for then there is no such number. Beside it stands how much was set aside that may
+    have held runs: these are not in the number.
     """
     trajectories = reading.judged(source, outcomes)
     counted, tools = totals(trajectories.batch), tool_table(trajectories.batch)
-    sets = pass_sets(trajectories.batch)
+    sets, aside = pass_sets(trajectories.batch), lost(trajectories.quarantined)
     if as_json:
         passes = [asdict(each) for each in sets]
-        click.echo(line(asdict(counted) | {"tools": tools.to_pylist(), "passes": passes}))
+        click.echo(
+            line(
+                asdict(counted) | {"set_aside": aside, "tools": tools.to_pylist(), "passes": passes}
+            )
+        )
     else:
         print_stats(counted, tools, console())
-        print_passes(sets, console())
+        print_passes(sets, console(), set_aside=aside)
     notes(trajectories, source, reading)
     refused = [each for each in sets if each.refused]
     for each in refused:

@@ -21,11 +21,14 @@ def print_stats(totals: Totals, tools: pa.Table, to: Console) -> None:
         print_table(header, [list(row.values()) for row in tools.to_pylist()], to)
 
 
-def print_passes(sets: Sequence[PassSet], to: Console) -> None:
-    """Print pass^k of each set, one table a set."""
+def print_passes(sets: Sequence[PassSet], to: Console, *, set_aside: int = 0) -> None:
+    """Print pass^k of each set, one table a set, with how much that may be runs is in none."""
     for each in sets:
         to.print()
         to.print(set_text(each), highlight=False)
+        if set_aside and each.passes:
+            things = "1 thing that was" if set_aside == 1 else f"{set_aside:,} things that were"
+            to.print(f"without {things} set aside and may have been runs", highlight=False)
         if each.passes:
             print_table(("k", "pass^k"), [(rate.k, rate_text(rate)) for rate in each.passes], to)
 

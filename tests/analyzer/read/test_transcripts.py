@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trackway_analyzer as ta
+from trackway_analyzer.cli.program import run as trackway
 from trackway_analyzer.read import QuarantineError
 
 USER = {"role": "user", "content": "Refund order A-1."}
@@ -310,6 +311,45 @@ def test_tau2_bench(tmp_path: Path) -> None:
         "missing_cost": (1, "cost"),
     }
     assert found.steps[1].start is None  # no time was made up out of its neighbours
+
+
+def test_simulations_of_one_id_are_runs_of_their_own(tmp_path: Path) -> None:
+    document = tau2()
+    again = document["simulations"][0] | {"trial": 1, "reward_info": {"reward": 0.0}}
+    document["simulations"] += [again, again, again | {"id": "sim-2"}]
+    runs = load(tmp_path, document)
+    assert [each.tools for each in runs] == [["get_line"]] * 4
+    assert [each.outcome.success for each in runs] == [True, False, False, False]
+    ids = ["sim-1-trial0-1", "sim-1-trial1-2", "sim-1-trial1-3", "sim-2"]
+    assert runs.runs()["run_id"].tolist() == ids
+
+
+def test_a_benchmarks_run_without_its_chat_counts_with_its_reward(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tau_runs = [tau(0, 0, 1.0), tau(0, 1, 0.0) | {"traj": None}]
+    tau2_runs = tau2()
+    lost = {**tau2_runs["simulations"][0], "id": "sim-2", "trial": 1, "reward_info": {"reward": 0}}
+    del lost["messages"]
+    tau2_runs["simulations"].append(lost)
+    for document in (tau_runs, tau2_runs):
+        runs = load(tmp_path, document)
+        assert [each.outcome.success for each in runs] == [True, False]
+        assert len(runs.quarantined) == 0
+        assert "tools_not_observable" in gaps(runs[1])
+        assert trackway(["stats", str(tmp_path / "runs.json")]) == 0
+        assert "1  0.5000\n2  0.0000" in capsys.readouterr().out
+
+
+def test_stats_say_beside_the_rate_what_was_set_aside(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load(tmp_path, [tau(0, 0, 1.0), 7, tau(1, 0, 0.0) | {"traj": "text"}])
+    assert trackway(["stats", str(tmp_path / "runs.json")]) == 0
+    said = capsys.readouterr().out
+    assert "1 task × 1 trial\nwithout 2 things that were set aside and may have been runs\n" in said
+    assert trackway(["stats", str(tmp_path / "runs.json"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["set_aside"] == 2
 
 
 def test_what_the_simulated_user_called_is_no_step_and_is_not_lost(tmp_path: Path) -> None:

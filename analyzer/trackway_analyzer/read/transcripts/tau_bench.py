@@ -3,14 +3,17 @@
 1. tau-bench: a list of `{task_id, trial, reward, info, traj}`, `traj` in OpenAI's chat form. The
    file names neither model nor domain: the variant is the file's name.
 2. tau2-bench: `{info, tasks, simulations}`; the domain is the suite, the agent's model the variant,
-   the simulation's id the run id. A message bears the time at which it was complete, so turns have
+   the simulation's id the run id; where several of a file have one id, trial and place tell them
+   apart. A message bears the time at which it was complete, so turns have
    an end and no start. What the simulated user called is no step of the agent.
 3. Reward 1 is success, any other number failure; null: nobody judged. tau2's termination reason is
    the failure mode of a run that did not end by a stop of user or agent.
+4. A run whose chat is null or missing is a run without steps: its task, trial and reward count.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, Final
@@ -58,14 +61,23 @@ def tau_bench_spans(
     name = PurePath(quarantine.file).name.removesuffix(".gz").removesuffix(".json")
     variant = None if name in ("", STDIN) else name
     for place, record in enumerate(records):
-        if not _is_record(record) or not isinstance(record["traj"], list):
+        chat = _chat(record, "traj", "reward")
+        if chat is None:
             quarantine.add(Reason.BROKEN_SPAN, "a run without traj and reward", offset)
         elif within_bounds(record, quarantine, offset):
             run = WrittenRun("tau-bench", record, place)
-            write_dialogue(run, record["traj"])
+            write_dialogue(run, chat)
             note_no_task(record, quarantine, offset)
-            facts = task_and_trial(record) | judged(record["reward"]) | kept(record, _TAU)
+            facts = task_and_trial(record) | judged(record.get("reward")) | kept(record, _TAU)
             yield from run.ended({Trackway.VARIANT: variant, **facts})
+
+
+def _chat(record: Any, name: str, verdict: str) -> list[Any] | None:
+    """Return the messages of a run, none where they are null or missing; None where it is none."""
+    if not isinstance(record, dict) or not (name in record or verdict in record):
+        return None
+    chat = record.get(name)
+    return [] if chat is None else chat if isinstance(chat, list) else None
 
 
 def tau2_simulations(document: Any) -> list[Any] | None:
@@ -80,18 +92,22 @@ def tau2_spans(
     simulations: list[Any], quarantine: Quarantine, offset: int | None
 ) -> Iterator[RawSpan]:
     """Write tau2-bench's simulations as spans."""
+    run_ids = Counter(text_at(simulation, "id") for _, simulation in simulations)
     for place, (info, simulation) in enumerate(simulations):
-        messages = simulation.get("messages") if isinstance(simulation, dict) else None
-        if not isinstance(messages, list):
+        messages = _chat(simulation, "messages", "reward_info")
+        if messages is None:
             quarantine.add(Reason.BROKEN_SPAN, "a simulation without messages", offset)
         elif within_bounds(simulation, quarantine, offset):
             note_no_task(simulation, quarantine, offset)
             model = text_at(info, "agent_info", "llm")
+            run_id = text_at(simulation, "id")
+            if run_id is not None and run_ids[run_id] > 1:
+                run_id = f"{run_id}-trial{simulation.get('trial', '')}-{place + 1}"
             run = WrittenRun("tau2-bench", simulation, place, model=model)
             write_dialogue(run, messages, turn=_turn)
             yield from run.ended(
                 {
-                    Trackway.RUN_ID: text_at(simulation, "id"),
+                    Trackway.RUN_ID: run_id,
                     Trackway.SUITE_ID: text_at(info, "environment_info", "domain_name"),
                     Trackway.VARIANT: model,
                     GenAI.AGENT_NAME: text_at(info, "agent_info", "implementation"),
