@@ -97,6 +97,9 @@ class Answer(RunRule):
             object.__setattr__(self, name, tuple(value) if many else (value,))
         if not (self.facts or self.patterns or self.grounded or self.agrees):
             raise ValueError("say what the answer must be: contains, matches, grounded or agrees")
+        for text in (*self.facts, *self.patterns):
+            if isinstance(text, str) and not text.strip():
+                raise ValueError(f"what the answer must hold cannot be empty, found {text!r}")
         for pattern in (*self.patterns, *self.agrees):
             compiled_pattern(pattern)
         for pattern, source in self.agrees.items():

@@ -6,7 +6,8 @@
    arguments, `where` an expression of the call.
 2. Types are strict: a bool is no number, absent is not null, a number in quotes is a text. A path
    that yields several values must hold for each; one that yields none is absent, which nothing
-   but `absent` allows.
+   but `absent` allows. Where `absent` finds nothing and an argument has nearly the same name, that
+   one may be meant, and the call is undecided, unless the rule names it too.
 3. `calls` says of which executed calls of the tool: `every` (none is fine), `any` (one at least),
    `first`, `last` (there must be one). Failed attempts count.
 """
@@ -36,7 +37,8 @@ from trackway_analyzer.rules.rule import (
 )
 from trackway_analyzer.rules.scope import StepScope
 from trackway_analyzer.rules.sentences import because, cannot_judge, step
-from trackway_analyzer.rules.terms import Hidden, Source
+from trackway_analyzer.rules.spelt_nearly import did_you_mean, spelt_nearly
+from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden, Source
 from trackway_analyzer.rules.values import (
     is_number,
     reader,
@@ -188,12 +190,22 @@ class Arguments(ToolRule):
         for path in self.absent:
             for value in reader(path)(source.value):
                 yield Mismatch(f"{path} {shown(value)}, expected none", None, value)
+            if self._misspelt(evidence, row, path) is not None:
+                yield Hidden(ABSENT_GAP, evidence.position(row))
         if self.exact or self.absent:
             yield source.lost
         if self._validator is not None:
             yield self._valid(self._validator, source)
         if self._where is not None:
             yield self._fulfils(evidence, row, self._where)
+
+    def _misspelt(self, evidence: Evidence, row: int, path: str) -> str | None:
+        """The argument that `absent` may mean with a name that the call does not have."""
+        source = evidence.arguments(row)
+        if isinstance(source, Hidden) or reader(path)(source.value):
+            return None
+        named = (*self.equals, *self.regex, *self.one_of, *self.within, *self.absent)
+        return spelt_nearly(evidence, row, path, named)
 
     def _valid(self, validator: Draft202012Validator, source: Source) -> Verdict:
         errors = validator.iter_errors(source.value)
@@ -219,6 +231,11 @@ class Arguments(ToolRule):
         if "gap" in result.detail:
             if result.position is None:
                 return another_call(self.tool, result)
+            row = int(evidence.batch.offsets[result.run]) + result.position
+            for path in self.absent if result.detail["gap"] == ABSENT_GAP else ():
+                if near := self._misspelt(evidence, row, path):
+                    text = f"{step(evidence, row)} has no argument {path}{did_you_mean(near)}"
+                    return Said(sentence=text, nearest=near)
             return Said(sentence=cannot_judge(evidence, result, "arguments"))
         if result.position is None:
             return Said(sentence=f"{self.tool} was never recorded", expected=self.tool)

@@ -1,8 +1,9 @@
 """How often does a tool come?
 
 `Count` counts the executed calls of a tool, failed ones too; with `effects` only those that took
-effect. With `per`, it counts for each value of that argument by itself. Too many is seen; too few
-holds only if no gap may hide a call.
+effect. With `per`, it counts for each value of that argument by itself; a call without the argument
+may be about any of its values, since the name may be misspelt. Too many is seen; too few holds only
+if no gap may hide a call.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from trackway_analyzer.rules.rule import (
     insufficient,
     violated,
 )
-from trackway_analyzer.rules.sentences import cannot_judge
+from trackway_analyzer.rules.sentences import cannot_judge, step
 from trackway_analyzer.rules.shapes import shapes_of
-from trackway_analyzer.rules.terms import Hidden
+from trackway_analyzer.rules.spelt_nearly import did_you_mean, spelt_nearly
+from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden
 from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.values import frozen, reader, shown
 from trackway_analyzer.rules.verdicts import HOLDS, NOWHERE, Verdicts
@@ -125,6 +127,7 @@ class Count(ToolRule):
         """Judge the number of calls in one run."""
         sure: dict[Hashable, list[int]] = {} if self.per else {None: []}
         maybe: dict[Hashable, list[int]] = {}
+        nameless: list[int] = []
         hidden: Hidden | None = None
         for row in rows:
             counts = evidence.ok[row] if self.effects else True
@@ -132,6 +135,7 @@ class Count(ToolRule):
             if isinstance(keys, Hidden):
                 hidden = hidden or keys
             elif counts is not False:
+                nameless += [] if keys else [row]
                 for key in keys:
                     (sure if counts else maybe).setdefault(key, []).append(row)
         for counted in sure.values():
@@ -142,6 +146,10 @@ class Count(ToolRule):
             len(sure.get(k, ())) + len(extra) > self._high for k, extra in maybe.items()
         ):
             return insufficient(run, NOT_RECORDED_GAP)
+        if nameless:
+            together = [len(sure.get(k, ())) + len(maybe.get(k, ())) for k in {*sure, *maybe}]
+            if self._low or max(together, default=0) + len(nameless) > self._high:
+                return insufficient(run, ABSENT_GAP, evidence.position(nameless[0]))
         return self._too_few(evidence, run, sure, maybe, hidden)
 
     def _too_few(
@@ -173,6 +181,15 @@ class Count(ToolRule):
 
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
+        if result.detail.get("gap") == ABSENT_GAP and result.position is not None:
+            row = int(evidence.batch.offsets[result.run]) + result.position
+            near = spelt_nearly(evidence, row, self.per or "")
+            return Said(
+                sentence=f"{step(evidence, row)} has no argument {self.per} to count it by"
+                f"{did_you_mean(near)}",
+                expected=self.per,
+                nearest=near,
+            )
         if "gap" in result.detail:
             return Said(sentence=cannot_judge(evidence, result, f"how often {self.tool} came"))
         count, did = result.detail["count"], "took effect" if self.effects else "was called"

@@ -17,12 +17,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
-from typing import Final
 
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.model import JsonValue, Trajectory
@@ -54,13 +51,11 @@ from trackway_analyzer.rules.rule import (
 from trackway_analyzer.rules.scope import StepScope
 from trackway_analyzer.rules.sentences import at_step, because, cannot_judge, step
 from trackway_analyzer.rules.source_path import source_path
+from trackway_analyzer.rules.spelt_nearly import did_you_mean, spelt_nearly
 from trackway_analyzer.rules.surely import plain_keys, surely_from, surely_grounded
 from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden
 from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.values import is_number, likeness, reader, shown
-
-_NEARLY: Final = 0.8
-"""From 0 to 1: how alike two names are of which one may be the other misspelt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +161,7 @@ class Grounded(ToolRule):
         values = self._values(evidence, row)
         if isinstance(values, Hidden):
             return insufficient(run, values.gap, position, at=values.position)
-        if not values and self._nearly(evidence, row) is not None:
+        if not values and spelt_nearly(evidence, row, self.argument) is not None:
             return insufficient(run, ABSENT_GAP, position)
         for index, value in enumerate(values):
             seen = self._seen(evidence, row, value)
@@ -178,16 +173,6 @@ class Grounded(ToolRule):
 
     def _values(self, evidence: Evidence, row: int) -> list[JsonValue] | Hidden:
         return subjects(evidence, row, self.argument)
-
-    def _nearly(self, evidence: Evidence, row: int) -> str | None:
-        """The argument of a call that is spelt nearly as the rule's."""
-        source = evidence.arguments(row)
-        if isinstance(source, Hidden) or not isinstance(source.value, dict):
-            return None
-        bare = {re.sub(r"[\W_]", "", name).casefold(): name for name in source.value}
-        wanted = re.sub(r"[\W_]", "", self.argument).casefold()
-        near = get_close_matches(wanted, bare, n=1, cutoff=_NEARLY)
-        return bare[near[0]] if near else None
 
     def _seen(self, evidence: Evidence, row: int, value: JsonValue) -> Seen:
         whole = self._seen_whole(evidence, row, value)
@@ -205,10 +190,12 @@ class Grounded(ToolRule):
         if result.position is None:
             return another_call(self.tool, result)
         row = int(evidence.batch.offsets[result.run]) + result.position
-        if result.detail.get("gap") == ABSENT_GAP and (near := self._nearly(evidence, row)):
+        if result.detail.get("gap") == ABSENT_GAP and (
+            near := spelt_nearly(evidence, row, self.argument)
+        ):
             return Said(
-                sentence=f"{step(evidence, row)} has no argument {self.argument} to ground,"
-                f" did you mean {near}?",
+                sentence=f"{step(evidence, row)} has no argument {self.argument} to ground"
+                f"{did_you_mean(near)}",
                 expected=self.argument,
                 nearest=near,
             )

@@ -40,11 +40,11 @@ from trackway_analyzer.rules.rule import (
     worst,
 )
 from trackway_analyzer.rules.sentences import cannot_judge, step
-from trackway_analyzer.rules.terms import Hidden
+from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden
 from trackway_analyzer.rules.told import Text
 from trackway_analyzer.rules.tools import LOOKUP
 from trackway_analyzer.rules.unread import left_out, words_shown
-from trackway_analyzer.rules.values import CUT_MARK, reader
+from trackway_analyzer.rules.values import CUT_MARK, reader, simple_keys
 from trackway_analyzer.rules.verdicts import Broken
 from trackway_analyzer.rules.worlds import ShapeRule
 
@@ -263,6 +263,8 @@ class ResultUsed(ToolRule):
         if isinstance(source, Hidden):
             return insufficient(run, source.gap, position, at=position)
         values = self._values(source.value)
+        if not values and not (source.cut or source.redacted) and self._names_one_place:
+            return insufficient(run, ABSENT_GAP, position, at=position)
         hidden = source.hides(*values) if self.result is not None else source.cut
         used = self._used(evidence, run, row, values) if values else hidden is None or False
         if used is False and hidden is not None:
@@ -272,6 +274,15 @@ class ResultUsed(ToolRule):
         if used is False:
             return violated(run, position)
         return insufficient(run, used.gap, position, at=used.position)
+
+    @property
+    def _names_one_place(self) -> bool:
+        """Whether `result` is a plain name or path that every result has, if it is right."""
+        path = self.result or ""
+        keys = simple_keys(path if path.startswith("$") else f"$.{path}")
+        return (
+            self.result is not None and bool(keys) and not any(type(k) is int for k in keys or ())
+        )
 
     def _values(self, result: JsonValue) -> list[JsonValue]:
         if self.result is not None:

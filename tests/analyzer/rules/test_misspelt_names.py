@@ -1,0 +1,127 @@
+"""A name that no call has, in whatever rule: undecided or violated, never held in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from trackway_analyzer.records import batch_of
+from trackway_analyzer.rules import (
+    Answer,
+    Approved,
+    Arguments,
+    Claim,
+    Count,
+    Grounded,
+    Policy,
+    ResultUsed,
+    Rule,
+)
+
+LOOK = {"tool": "look", "arguments": {"order_id": "A1"}, "result": {"id": "A1", "total": 84.0}}
+PAY = {
+    "tool": "pay",
+    "arguments": {"order_id": "A1", "amount": 84.0},
+    "result": {"id": "P1", "status": "done"},
+}
+ASK = {"tool": "ask", "arguments": {"order_id": "A1"}, "result": {"granted": True}}
+TWICE = [LOOK, ASK, PAY, PAY]
+
+
+@pytest.mark.parametrize(
+    ("rule", "right"),
+    [
+        (Count("pay", max=1, per="oder_id"), "order_id"),
+        (Count("pay", max=1, per="id"), "order_id"),
+        (Count("pay", max=1, per="oder_id", effects=True), "order_id"),
+        (Count("pay", exactly=1, per="$.oder_id"), "order_id"),
+        (Count("pay", min=3, per="oder_id"), "order_id"),
+        (Arguments("pay", {"oder_id": "A1"}), "order_id"),
+        (Arguments("pay", regex={"oder_id": "A"}), "order_id"),
+        (Arguments("pay", one_of={"oder_id": ["A1"]}), "order_id"),
+        (Arguments("pay", within={"amout": (84, 1)}), "amount"),
+        (Arguments("pay", absent=["oder_id"]), "order_id"),
+        (Arguments("pay", where="not (oder_id == 'B2')"), "order_id"),
+        (Grounded("pay", "oder_id", "look.id"), "order_id"),
+        (Grounded("pay", "order_id", "look.idd"), "id"),
+        (Grounded("pay", "order_id", "lok.id"), "look"),
+        (Grounded("pay", "amount", relation="amout <= look.total"), "amount"),
+        (Approved("pay", "ask", argument="oder_id"), "order_id"),
+        (Approved("pay", "ask", granted="$.grantd == true"), "granted"),
+        (ResultUsed("look", result="idd"), "id"),
+        (ResultUsed("look", result="$.totl"), "total"),
+        (Claim("refund of (?P<amout>[0-9.]+) was paid", "pay"), "amount"),
+        (Answer(agrees={"refund of ([0-9.]+)": "look.totl"}), "total"),
+    ],
+)
+def test_a_name_that_no_call_has_never_holds(rule: Rule, right: str) -> None:
+    batch = batch_of(TWICE, input="refund A1", final_text="The refund of 84.0 was paid.")
+
+    assert [finding.rule for finding in Policy(rule).findings(batch)] == [rule.title], right
+
+
+class TestCountsOfAnArgument:
+    def test_two_calls_without_it_may_be_about_the_same(self, said: Callable[..., Any]) -> None:
+        assert said(Count("pay", max=1, per="oder_id"), TWICE) == [
+            (
+                "insufficient",
+                "step 3 pay has no argument oder_id to count it by, did you mean order_id?",
+            )
+        ]
+        assert said(Count("pay", max=1, per="customer"), TWICE) == [
+            ("insufficient", "step 3 pay has no argument customer to count it by")
+        ]
+
+    def test_one_call_without_it_cannot_be_too_many(self, said: Callable[..., Any]) -> None:
+        assert said(Count("pay", max=1, per="oder_id"), [LOOK, PAY]) == []
+        assert said(Count("pay", max=2, per="oder_id"), TWICE) == []
+
+    def test_a_call_without_it_may_be_about_what_another_names(
+        self, said: Callable[..., Any]
+    ) -> None:
+        other = PAY | {"arguments": {"amount": 3}}
+        found = said(Count("pay", max=1, per="order_id"), [PAY, other])
+        assert found == [("insufficient", "step 2 pay has no argument order_id to count it by")]
+
+    def test_too_few_of_a_thing_that_nobody_names_is_undecided(
+        self, said: Callable[..., Any]
+    ) -> None:
+        assert [state for state, _ in said(Count("pay", min=1, per="oder_id"), [PAY])] == [
+            "insufficient"
+        ]
+        assert said(Count("pay", min=1, per="oder_id"), [LOOK]) == []
+
+
+class TestAbsentArguments:
+    def test_a_name_that_is_nearly_there_is_undecided(self, said: Callable[..., Any]) -> None:
+        assert said(Arguments("pay", absent=["oder_id"]), [PAY]) == [
+            ("insufficient", "step 1 pay has no argument oder_id, did you mean order_id?")
+        ]
+
+    def test_a_name_that_nothing_is_like_is_absent(self, said: Callable[..., Any]) -> None:
+        assert said(Arguments("pay", absent=["note"]), [PAY]) == []
+
+    def test_a_name_that_the_rule_knows_apart_is_not_meant(self, said: Callable[..., Any]) -> None:
+        assert said(Arguments("pay", {"order_id": "A1"}, absent=["order_ids"]), [PAY]) == []
+
+
+class TestUsedResults:
+    def test_a_place_that_the_result_does_not_have_is_undecided(
+        self, said: Callable[..., Any]
+    ) -> None:
+        assert [state for state, _ in said(ResultUsed("look", result="idd"), [LOOK, PAY])] == [
+            "insufficient"
+        ]
+
+    def test_an_empty_list_has_nothing_to_use(self, said: Callable[..., Any]) -> None:
+        found = LOOK | {"result": {"items": []}}
+        assert said(ResultUsed("look", result="$.items[*].id"), [found, PAY]) == []
+        assert said(ResultUsed("look", result="$.items[0].id"), [found, PAY]) == []
+
+
+@pytest.mark.parametrize("facts", [{"contains": [""]}, {"contains": " "}, {"matches": [""]}])
+def test_an_answer_that_any_text_gives_is_refused(facts: Any) -> None:
+    with pytest.raises(ValueError, match="what the answer must hold cannot be empty, found"):
+        Answer(**facts)
