@@ -2,7 +2,7 @@
 
 Taken: GenAI parts, OpenAI chat messages and Responses items, Anthropic, Bedrock, Gemini and
 Vercel messages, LangChain messages in both serialisations, bare completions, the
-`function_call` of 2023.
+`function_call` of 2023 and its answers, whose role is `function`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,12 @@ from trackway_analyzer.dialects.parts import (
     call_part,
     holds_results,
     parts_of,
+    parts_of_exchange,
     response_part,
     text_part,
 )
+from trackway_analyzer.dialects.provider_calls import exchange_of, is_item
+from trackway_analyzer.dialects.values import text
 from trackway_analyzer.model import JsonValue
 
 _ROLES: Final = {
@@ -51,6 +54,11 @@ def read_message(item: dict[str, Any], role: str) -> Message | None:
         return assembled("assistant", [call_part(item.get("call_id") or item.get("id"), item)])
     if kind == "function_call_output":
         return assembled("tool", [response_part(item.get("call_id"), item.get("output"))])
+    exchange = exchange_of(item) if is_item(item) else None
+    if exchange is not None:
+        by_agent = exchange.asked is not None
+        told = list(parts_of_exchange(exchange))
+        return assembled("assistant" if by_agent else "tool", told)
     bare = next((v for n in ("prompt", "completion") if isinstance(v := item.get(n), dict)), item)
     if isinstance(bare.get("text"), str) and (bare is not item or _is_completion(bare)):
         return assembled(role, list(parts_of([{"text": bare["text"]}])))
@@ -71,7 +79,10 @@ def _is_completion(item: dict[str, Any]) -> bool:
 
 
 _CHAT_KEYS = frozenset(
-    ["content", "contents", "tool_calls", "function_call", "tool_call_id", "function_call_name"]
+    [
+        *("content", "contents", "tool_calls", "function_call", "tool_call_id"),
+        *("function_call_name", "refusal"),
+    ]
 )
 
 
@@ -82,7 +93,7 @@ def _langchain(item: dict[str, Any]) -> dict[str, Any] | None:
         if isinstance(inner, dict) and "content" in inner and isinstance(item.get("type"), str):
             kind = inner.get("type") or inner.get("role") or item["type"]
             return {**inner, "type": kind}
-    if "content" in item and str(item.get("type")) in _LANGCHAIN_TYPES:
+    if "content" in item and text(item.get("type")) in _LANGCHAIN_TYPES:
         return item
     return None
 
@@ -92,7 +103,8 @@ _LANGCHAIN_TYPES = frozenset(["human", "ai", "tool", "system", "AIMessageChunk"]
 
 def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
     content, call_id = item.get("content", item.get("contents")), item.get("tool_call_id")
-    is_response = call_id is not None or "tool" in (item.get("role"), item.get("type"))
+    kinds = (item.get("role"), item.get("type"))
+    is_response = call_id is not None or "tool" in kinds or "function" in kinds
     if is_response and not holds_results(content):
         failed = item.get("status") == "error" or item.get("is_error") is True
         yield response_part(call_id or item.get("id"), content, item.get("name"), failed=failed)
@@ -103,6 +115,9 @@ def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
         yield from parts_of([content])
     elif isinstance(content, str) and content:
         yield text_part(content)
+    refusal = item.get("refusal")
+    if isinstance(refusal, str) and refusal:
+        yield text_part(refusal)
     known = call_ids(content) if isinstance(content, list) else set()
     for part in _calls(item):
         if part["id"] is None or part["id"] not in known:
@@ -114,11 +129,17 @@ def _calls(item: dict[str, Any]) -> Iterator[Part]:
     former = item.get("additional_kwargs")
     former = former if isinstance(former, dict) else {}
     calls = item.get("tool_calls") or former.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
+    calls = calls if isinstance(calls, list) else []
+    for call in calls:
         if isinstance(call, dict):
             inner = call.get("tool_call")
             inner = inner if isinstance(inner, dict) else call
             yield call_part(inner.get("id") or inner.get("toolCallId"), inner)
+    named = [call.get("id") for call in calls if isinstance(call, dict)]
+    broken = item.get("invalid_tool_calls")
+    for call in broken if isinstance(broken, list) else ():
+        if isinstance(call, dict) and not (call.get("id") and call["id"] in named):
+            yield call_part(call.get("id"), call)
     legacy = item.get("function_call") or former.get("function_call")
     if isinstance(legacy, dict):
         yield call_part(None, legacy)

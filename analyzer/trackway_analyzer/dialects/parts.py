@@ -3,7 +3,9 @@
 1. A block of any provider becomes one part, told by its `type` or, where it has none, by its keys.
 2. A call's `arguments` are an object where their text parses as one. An answer is unwrapped like a
    tool's result, which may tell the call's id, the tool's name and that it failed.
-3. An empty text is no part; a block of another type is kept as it is.
+3. A call that the provider carried out bears `by_provider`, and its answer stands beside it
+   (`provider_calls`). An answer by which somebody refused the call bears `refused`.
+4. An empty text is no part; a block of another type is kept as it is.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
 from trackway_analyzer.dialects import tool_values
+from trackway_analyzer.dialects.provider_calls import Exchange, exchange_of
 from trackway_analyzer.dialects.values import is_placeholder, json_of
 from trackway_analyzer.model import JsonValue
 
@@ -28,10 +31,15 @@ def parts_of(items: list[Any]) -> Iterator[Part]:
         if not isinstance(item, dict):
             continue
         item = next((i for n in _ENVELOPES if isinstance(i := item.get(n), dict)), item)
-        reader = _PARTS.get(str(item.get("type")))
+        exchange = exchange_of(item)
+        if exchange is not None:
+            yield from parts_of_exchange(exchange)
+            continue
+        kind = item.get("type")
+        reader = _PARTS.get(kind) if isinstance(kind, str) else None
         if reader is None:
             # A block of a type that nobody knows has a content which need not be what was said.
-            known = _UNTYPED if item.get("type") is None else _STRUCTURED
+            known = _UNTYPED if kind is None else _STRUCTURED
             reader = next((read for key, read in known.items() if item.get(key) is not None), None)
         part = reader(item) if reader is not None else item
         if part is not None:
@@ -52,16 +60,39 @@ def text_part(content: str) -> Part:
     return {"type": "text", "content": content}
 
 
+def parts_of_exchange(exchange: Exchange) -> Iterator[Part]:
+    """Return a call and its answer, what of them is there."""
+    asked, told = exchange
+    if asked is not None:
+        part: Part = {
+            "type": "tool_call",
+            "id": _id(asked.call_id),
+            "name": _id(asked.name),
+            "arguments": asked.arguments,
+        }
+        yield part | {"by_provider": True} if asked.by_provider else part
+    if told is not None:
+        part = response_part(told.call_id, told.response, told.name, failed=told.failed)
+        yield part | {"refused": True} if told.refused else part
+
+
 def call_part(call_id: JsonValue, item: dict[str, Any]) -> Part:
-    """Return a call that the model asks for; `item` holds name and arguments, or `function`."""
-    function = item.get("function")
-    source = function if isinstance(function, dict) else item
+    """Return a call that the model asks for.
+
+    `item` holds name and arguments, or `function`, or `custom` with an input of plain text.
+    """
+    function, custom = item.get("function"), item.get("custom")
+    source = next((inner for inner in (function, custom) if isinstance(inner, dict)), item)
     given = next((source[name] for name in _ARGUMENTS if source.get(name) is not None), None)
+    if source is custom:
+        arguments: JsonValue = given if given is None else {"input": given}
+    else:
+        arguments = {} if given == "" else json_of(given)
     return {
         "type": "tool_call",
         "id": _id(call_id),
         "name": source.get("name") or source.get("toolName") or _id(function),
-        "arguments": json_of(given),
+        "arguments": arguments,
     }
 
 
@@ -90,9 +121,16 @@ def response_part(
     return part
 
 
+def _genai_call(item: Part) -> Part:
+    part = call_part(item.get("id"), item)
+    return part | {"by_provider": True} if item.get("by_provider") is True else part
+
+
 def _genai_response(item: Part) -> Part:
     content = item["response"] if "response" in item else item.get("result")
-    return response_part(item.get("id"), content, item.get("name"))
+    failed = item.get("is_error") is True
+    part = response_part(item.get("id"), content, item.get("name"), failed=failed)
+    return part | {"refused": True} if item.get("refused") is True else part
 
 
 def _anthropic_result(item: Part) -> Part:
@@ -128,6 +166,12 @@ def _vercel_result(item: Part) -> Part:
     return response_part(item.get("toolCallId"), output, item.get("toolName"))
 
 
+def _refusal(item: Part) -> Part | None:
+    """What a model says in place of an answer is what it said."""
+    said = item.get("refusal")
+    return text_part(said) if isinstance(said, str) and said else None
+
+
 def _reasoning(item: Part) -> Part | None:
     """What a model thought is no word that it said."""
     content = item.get("content", item.get("thinking", item.get("reasoning", item.get("text"))))
@@ -140,8 +184,10 @@ _PARTS: Final[dict[str, Callable[[Part], Part | None]]] = {
     "text": _text,
     "input_text": _text,
     "output_text": _text,
-    "tool_call": lambda item: call_part(item.get("id"), item),
+    "refusal": _refusal,
+    "tool_call": _genai_call,
     "tool_use": lambda item: call_part(item.get("id"), item),
+    "invalid_tool_call": lambda item: call_part(item.get("id"), item),
     "tool-call": lambda item: call_part(item.get("toolCallId"), item),
     "function_call": lambda item: call_part(item.get("call_id") or item.get("id"), item),
     "tool_call_response": _genai_response,

@@ -100,7 +100,9 @@ def _event_message(attributes: Mapping[str, JsonValue], role: str) -> dict[str, 
     }
 
 
-_MESSAGE_KEYS = frozenset(["role", "content", "tool_calls", "tool_call_id", "name"])
+_MESSAGE_KEYS = frozenset(
+    ["role", "content", "tool_calls", "function_call", "refusal", "tool_call_id", "name"]
+)
 
 
 def recorded_events(key: str, *, choices: bool | None) -> Place:

@@ -4,7 +4,8 @@ Arguments:
 1. Text that is JSON is decoded, once more if it is JSON again, then as a Python literal.
 2. `{"args": [...], "kwargs": {...}}` becomes the keyword arguments, positional ones as `arg0`, ...;
    LangChain's `{"input_str": ...}` becomes its payload, a `tool_call` its `args`.
-3. What is no object then becomes `{"input": value}`.
+3. What is no object then becomes `{"input": value}`; an empty text, which some write for a call
+   without arguments, `{}`.
 
 Results:
 4. A LangChain ToolMessage, a Bedrock or MCP block list, a llama-index ToolOutput,
@@ -69,7 +70,9 @@ def arguments(value: JsonValue) -> Arguments:
             value = decoded(value["input_str"])
         elif "kwargs" in value and value.keys() <= _CALL_KEYS:
             value = _keywords(value)
-    if not isinstance(value, dict):
+    if value == "":
+        value = {}
+    elif not isinstance(value, dict):
         value = {"input": value}
     return Arguments(value, call_id)
 

@@ -5,7 +5,9 @@
 2. Lines of one message id are one turn of the model, however they are interleaved; lines that come
    again count once. Tokens are those of the message's last line, cached ones included.
 3. A call is carried out when its result is there: from the line that asks to the line that answers.
-   An id that is used again answers its calls in their order.
+   An id that is used again answers its calls in their order. What the provider carried out is
+   answered in the message that asks. A call that a person or the settings refused was not carried
+   out: the model is told so, and no more.
 4. A sub-agent's file says its agent's id, the call's result names it: that joins them. Older files
    hold both; there the prompt tells. Where the call is not given, the parent is missing.
 5. An API error is a turn that failed. Branches that a person edited away happened, and stay.
@@ -14,12 +16,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trackway.schema import GenAI
+from trackway_analyzer.dialects.parts import parts_of_exchange
+from trackway_analyzer.dialects.provider_calls import Asked, Exchange, Told, exchange_of
+from trackway_analyzer.dialects.values import text
 from trackway_analyzer.read.foreign_values import made_id, time_of, trace_id_of
 from trackway_analyzer.read.json_documents import Located
 from trackway_analyzer.read.quarantine import Quarantine, Reason
@@ -76,7 +82,7 @@ def claude_code_spans(lines: Sequence[Located], quarantine: Quarantine) -> Itera
             continue
         uuid = line.get("uuid")
         if isinstance(uuid, str):
-            if uuid in known and known[uuid] != line:
+            if uuid in known and not _equal(known[uuid], line):
                 detail = "a line with the id of another line; the first one counts"
                 quarantine.add(Reason.BROKEN_LINE, detail, offset)
             if uuid in known:
@@ -92,12 +98,27 @@ def claude_code_spans(lines: Sequence[Located], quarantine: Quarantine) -> Itera
         quarantine.add(Reason.NOT_A_TRACE, "session lines of Claude Code, and nobody says anything")
 
 
+def _equal(one: Line, other: Line) -> bool:
+    try:
+        return one == other
+    except RecursionError:  # nested deeper than Python compares
+        return False
+
+
 @dataclass(slots=True)
 class _Call:
     """A call that the model asked for."""
 
-    part: Line
+    asked: Asked
     time: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What a call came to, and the line that says so."""
+
+    told: Told
+    line: Line
 
 
 @dataclass(slots=True)
@@ -124,7 +145,7 @@ class _Session:
         self._spans = SessionSpans(_AGENT, trace_id, clock=False)
         self._results = self._all_results()
         self._prompts: dict[str, str] = {}
-        self._others = Counter(str(line.get("type")) for line in lines)
+        self._others = Counter(str(text(line.get("type"))) for line in lines)
 
     def spans(self) -> list[RawSpan]:
         """Return the session's spans."""
@@ -138,15 +159,15 @@ class _Session:
 
     def _by_agent(self) -> dict[str, list[Line]]:
         """Cut the lines into agents; "" is the main conversation."""
-        owner: dict[str, str] = {}
+        owner: dict[str | None, str] = {}
         agents: dict[str, list[Line]] = {"": []}
         for line in self._lines:
             name = ""
             if line.get("isSidechain") is True:
                 agent, parent = line.get("agentId"), line.get("parentUuid")
-                name = agent if isinstance(agent, str) else owner.get(str(parent), "")
-                name = name or f"sidechain {line.get('uuid')}"
-            owner[str(line.get("uuid"))] = name
+                name = agent if isinstance(agent, str) else owner.get(text(parent), "")
+                name = name or f"sidechain {text(line.get('uuid'))}"
+            owner[text(line.get("uuid"))] = name
             agents.setdefault(name, []).append(line)
         return agents
 
@@ -162,8 +183,8 @@ class _Session:
         }
         parent = None
         if name:
-            text = _words(_parts(spoken[0])) if spoken else ""
-            parent = self._prompts.get(text) or made_id(self._session, "call of", name)
+            asked = _words(_parts(spoken[0])) if spoken else ""
+            parent = self._prompts.get(asked) or made_id(self._session, "call of", name)
         else:
             attributes["claude_code.lines"] = dict(self._others)
         return self._spans.agent(
@@ -175,13 +196,14 @@ class _Session:
             end=max(times, default=None),
         )
 
-    def _all_results(self) -> dict[str, deque[Line]]:
+    def _all_results(self) -> dict[str | None, deque[_Result]]:
         """Return the results of calls by call id, with the line that holds them."""
-        found: dict[str, deque[Line]] = defaultdict(deque)
+        found: dict[str | None, deque[_Result]] = defaultdict(deque)
         for line in self._lines:
             for part in _parts(line):
-                if line.get("type") == "user" and part.get("type") == "tool_result":
-                    found[str(part.get("tool_use_id"))].append({"part": part, "line": line})
+                told = _answer_in(line, part)
+                if told is not None:
+                    found[text(told.call_id)].append(_Result(told, line))
         return found
 
     def _agent(self, head: str, lines: list[Line]) -> None:
@@ -205,27 +227,30 @@ class _Session:
             elif line.get("subtype") == "api_error":
                 time, error = time_of(line.get("timestamp")), line.get("error")
                 said = error.get("message") if isinstance(error, dict) else None
-                failure = str(said or line.get("content") or "")
+                failure = text(said) or text(line.get("content")) or ""
                 self._spans.model(head, _api_error(line), start=time, end=time, failure=failure)
 
     def _carry_out(self, head: str, calls: list[_Call]) -> None:
-        used: Counter[str] = Counter()
+        used: Counter[str | None] = Counter()
         for call in calls:
-            call_id = str(call.part.get("id"))
+            asked = call.asked
+            call_id = text(asked.call_id)
             results = self._results.get(call_id)
             if not results:
                 continue
             found = results.popleft()
             used[call_id] += 1
-            part, line = found["part"], found["line"]
+            part, line = found.told, found.line
+            if part.refused:
+                continue
             told = line.get("toolUseResult")
             agent = told.get("agentId") if isinstance(told, dict) else None
             answer = Answer(
                 call_id=call_id,
-                tool=str(call.part.get("name") or ""),
-                arguments=call.part.get("input"),
-                value=_content(part.get("content")),
-                failed=part.get("is_error") is True,
+                tool=text(asked.name) or "",
+                arguments=asked.arguments,
+                value=part.response,
+                failed=part.failed,
                 attributes={"claude_code.tool_use_result": told},
             )
             key = ("call of", agent) if isinstance(agent, str) else ("call", line.get("uuid"))
@@ -236,9 +261,9 @@ class _Session:
                 start=call.time,
                 end=time_of(line.get("timestamp")),
             )
-            asked = call.part.get("input")
-            if isinstance(asked, dict) and isinstance(asked.get("prompt"), str):
-                self._prompts.setdefault(asked["prompt"], span)
+            given = asked.arguments
+            if isinstance(given, dict) and isinstance(given.get("prompt"), str):
+                self._prompts.setdefault(given["prompt"], span)
 
 
 def _is_turn(line: Line) -> bool:
@@ -246,7 +271,7 @@ def _is_turn(line: Line) -> bool:
 
 
 def _key(line: Line) -> str:
-    return str(line["message"].get("id") or line.get("uuid"))
+    return text(line["message"].get("id")) or text(line.get("uuid")) or ""
 
 
 def _new_turn(line: Line) -> _Turn:
@@ -268,7 +293,35 @@ def _extended(turn: _Turn, line: Line) -> list[_Call]:
     turn.usage = usage if isinstance(usage, dict) else turn.usage
     turn.stop = stop if isinstance(stop, str) else turn.stop
     turn.end = time_of(line.get("timestamp")) or turn.end
-    return [_Call(part, turn.end) for part in parts if part.get("type") == "tool_use"]
+    asked = map(_call_in, parts)
+    return [_Call(call, turn.end) for call in asked if call is not None]
+
+
+def _call_in(part: Line) -> Asked | None:
+    """Return the call that a block of the model asks for."""
+    if part.get("type") == "tool_use":
+        return Asked(part.get("id"), part.get("name"), part.get("input"))
+    exchange = exchange_of(part)
+    return None if exchange is None else exchange.asked
+
+
+def _answer_in(line: Line, part: Line) -> Told | None:
+    """Return the answer that a block holds: a user's line answers, and the provider's own block."""
+    if line.get("type") == "user" and part.get("type") == "tool_result":
+        content = _content(part.get("content"))
+        refused = isinstance(content, str) and _REFUSED.match(content) is not None
+        failed = part.get("is_error") is True
+        return Told(part.get("tool_use_id"), None, content, failed, refused and failed)
+    exchange = exchange_of(part) if line.get("type") == "assistant" else None
+    return None if exchange is None else exchange.told
+
+
+_REFUSED: Final = re.compile(
+    r"The user doesn't want to (?:proceed with this tool use|take this action right now)\b"
+    r"|Permission to use .{0,2000} has been denied\b",
+    re.DOTALL,
+)
+"""What the model is told of a call that a person or the settings did not let through."""
 
 
 def _readable(part: Line) -> Line:
@@ -311,9 +364,9 @@ def _heard(line: Line) -> Iterator[Line]:
     """Return what the next turn reads of a user's line."""
     content = _parts(line)
     for part in content:
-        if part.get("type") == "tool_result":
-            value = _content(part.get("content"))
-            yield {"role": "tool", "tool_call_id": part.get("tool_use_id"), "content": value}
+        told = _answer_in(line, part)
+        if told is not None:
+            yield {"role": "tool", "parts": list(parts_of_exchange(Exchange(told=told)))}
     rest = [part for part in content if part.get("type") != "tool_result"]
     if rest:
         yield {"role": "user", "parts": rest}
@@ -337,7 +390,7 @@ def _content(value: Any) -> Any:
 
 
 def _words(parts: list[Line]) -> str:
-    return "\n".join(str(part.get("text")) for part in parts if part.get("type") == "text")
+    return "\n".join(text(part.get("text")) or "" for part in parts if part.get("type") == "text")
 
 
 def _first(lines: list[Line], name: str) -> Any:

@@ -5,6 +5,8 @@
 2. What the model wrote between two things that it read is one turn: its reasoning, words and calls.
    Tokens are those of the count that follows it.
 3. A call is carried out when its output is there: from the line that asks to the line that answers.
+   What the provider carried out (a web search) is call and output in one line. A command failed if
+   its exit code is not 0; where somebody refused it, it was not carried out (`codex_commands`).
 4. `event_msg` repeats what `response_item` says; of it, token counts, errors and aborts are read.
 5. Lines of before the envelope (`{"type": "message", ...}` bare) are read too.
 """
@@ -17,8 +19,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trackway.schema import GenAI
-from trackway_analyzer.dialects.values import json_of
+from trackway_analyzer.dialects.parts import parts_of_exchange
+from trackway_analyzer.dialects.provider_calls import Asked, Exchange, Told, exchange_of
+from trackway_analyzer.dialects.values import json_of, text
 from trackway_analyzer.json_text import UnencodableError, compact
+from trackway_analyzer.read.codex_commands import exit_code, was_refused
 from trackway_analyzer.read.foreign_values import made_id, time_of, trace_id_of
 from trackway_analyzer.read.json_documents import Located
 from trackway_analyzer.read.quarantine import Quarantine, Reason
@@ -29,10 +34,8 @@ _AGENT: Final = "codex"
 _ENVELOPES: Final = frozenset(
     ["session_meta", "response_item", "event_msg", "turn_context", "compacted"]
 )
-_CALLS: Final = frozenset(["function_call", "custom_tool_call", "local_shell_call"])
-_ANSWERS: Final = frozenset(
-    ["function_call_output", "custom_tool_call_output", "local_shell_call_output"]
-)
+_CALL: Final = "function_call"
+_ANSWER: Final = "function_call_output"
 _FAILURES: Final = frozenset(["error", "stream_error", "turn_aborted"])
 
 Line = dict[str, Any]
@@ -61,7 +64,7 @@ def _unpacked(line: Line) -> tuple[str, Line, int | None]:
     """Return the kind of a line, what it holds, and its time."""
     time, payload = time_of(line.get("timestamp")), line.get("payload")
     if isinstance(payload, dict):
-        return str(line.get("type")), payload, time
+        return str(text(line.get("type"))), payload, time
     if "record_type" in line:
         return "state", line, time
     return ("session_meta" if "instructions" in line else "response_item"), line, time
@@ -74,7 +77,8 @@ class _Turn:
     heard: list[Any]
     model: str | None
     said: list[Any] = field(default_factory=list)
-    calls: list[tuple[Line, int | None]] = field(default_factory=list)
+    calls: list[tuple[Asked, Told | None, int | None]] = field(default_factory=list)
+    """Calls, with what the provider told at once, and when they were asked for."""
     start: int | None = None
     end: int | None = None
     usage: Line = field(default_factory=dict)
@@ -89,12 +93,18 @@ class _Session:
         self._lines = lines
         metas = [payload for kind, payload, _ in lines if kind == "session_meta"]
         self._meta: Line = metas[0] if metas else {}
-        self._id = str(self._meta.get("id") or made_id(*map(_signature, lines)))
-        self._answers: dict[str, tuple[Line, int | None]] = {}
+        self._id = text(self._meta.get("id")) or made_id(*map(_signature, lines))
+        self._answers: dict[str | None, tuple[Told, int | None]] = {}
+        self._tools: dict[str | None, str] = {}
+        """Names of the tools by call id."""
+        self._made = 0
+        """Calls that were put down."""
         self._turns: list[_Turn] = []
         self._open: _Turn | None = None
         self._heard: list[Any] = []
         self._model: str | None = None
+        self._made = 0
+        """Calls that were put down."""
         self._others: Counter[str] = Counter()
 
     def spans(self) -> list[RawSpan]:
@@ -107,7 +117,7 @@ class _Session:
         parent, call = spawn.get("parent_thread_id"), spawn.get("spawn_call_id")
         times = [time for _, _, time in self._lines if time is not None]
         head = spans.agent(
-            _AGENT if not spawn else str(spawn.get("agent_nickname") or f"{_AGENT} {self._id}"),
+            _AGENT if not spawn else text(spawn.get("agent_nickname")) or f"{_AGENT} {self._id}",
             self._about(),
             made_id(parent, "call", call) if parent else None,
             span_id=made_id(self._id, "agent"),
@@ -147,7 +157,7 @@ class _Session:
             self._others[kind] += 1
 
     def _event(self, payload: Line, time: int | None) -> None:
-        kind = str(payload.get("type"))
+        kind = str(text(payload.get("type")))
         self._others[kind] += 1
         if kind == "token_count" and self._turns:
             info = payload.get("info")
@@ -157,25 +167,36 @@ class _Session:
         elif kind in _FAILURES:
             turn = self._turn(time)
             turn.error = kind
-            turn.failure = str(payload.get("message") or payload.get("reason") or kind)
+            turn.failure = text(payload.get("message")) or text(payload.get("reason")) or kind
             self._open = None
 
     def _item(self, payload: Line, time: int | None) -> None:
-        kind = str(payload.get("type"))
+        kind = str(text(payload.get("type")))
         role = payload.get("role")
         if kind == "message" and role != "assistant":
             self._hear({"role": role, "content": payload.get("content")})
-        elif kind in _ANSWERS:
-            self._answers.setdefault(str(payload.get("call_id")), (payload, time))
-            content = _output(payload)
-            call_id = payload.get("call_id")
-            self._hear({"role": "tool", "tool_call_id": call_id, "content": content})
-        elif kind in _CALLS:
-            turn = self._turn(time)
-            turn.calls.append((payload, time))
-            turn.said.append({"role": "assistant", "parts": [_request(payload)]})
         else:
-            self._turn(time).said.append(_said(kind, payload))
+            exchange = _exchange(payload)
+            if exchange is None:
+                self._turn(time).said.append(_said(kind, payload))
+            elif exchange.asked is not None:
+                turn, asked = self._turn(time), exchange.asked
+                turn.calls.append((asked, exchange.told, time))
+                self._tools.setdefault(text(asked.call_id), text(asked.name) or "")
+                turn.said.append({"role": "assistant", "parts": list(parts_of_exchange(exchange))})
+            elif exchange.told is not None:
+                self._answered(exchange.told, time)
+
+    def _answered(self, told: Told, time: int | None) -> None:
+        tool = self._tools.get(text(told.call_id), "")
+        output = _output(told.response)
+        refused = was_refused(tool, output)
+        failed = told.failed or refused or (exit_code(tool, output) or 0) != 0
+        told = told._replace(response=output, failed=failed, refused=refused)
+        if not refused:
+            self._answers.setdefault(text(told.call_id), (told, time))
+        parts = list(parts_of_exchange(Exchange(told=told)))
+        self._hear({"role": "tool", "parts": parts})
 
     def _hear(self, message: Line) -> None:
         self._open = None
@@ -204,19 +225,23 @@ class _Session:
         }
         times = {"start": turn.start, "end": turn.end}
         spans.model(head, attributes, **times, failure=turn.failure)
-        for call, asked in turn.calls:
-            call_id = str(call.get("call_id") or call.get("id"))
-            found = self._answers.get(call_id)
+        for asked, told, time in turn.calls:
+            found = self._answers.get(text(asked.call_id)) if told is None else (told, turn.end)
             if found is None:
                 continue
-            payload, answered = found
-            spans.tool(
-                head,
-                _answer(call, call_id, payload),
-                span_id=made_id(self._id, "call", call_id),
-                start=asked,
-                end=answered,
+            answered, ended = found
+            call_id = text(asked.call_id)
+            self._made += 1
+            answer = Answer(
+                call_id,
+                text(asked.name) or "",
+                asked.arguments,
+                answered.response,
+                answered.failed,
             )
+            key = call_id or f"without an id {self._made}"
+            span_id = made_id(self._id, "call", key)
+            spans.tool(head, answer, span_id=span_id, start=time, end=ended)
 
 
 def _signature(line: tuple[str, Line, int | None]) -> str:
@@ -233,33 +258,28 @@ def _spawn(meta: Line) -> Line:
     return spawn if isinstance(spawn, dict) else {}
 
 
-def _request(payload: Line) -> Line:
-    return {
-        "type": "tool_call",
-        "id": payload.get("call_id") or payload.get("id"),
-        "name": _name(payload),
-        "arguments": _arguments(payload),
-    }
+def _exchange(payload: Line) -> Exchange | None:
+    """Return what an item tells of a call; None where it tells of none."""
+    kind, call_id = payload.get("type"), payload.get("call_id") or payload.get("id")
+    if kind == _CALL:
+        arguments = json_of(payload.get("arguments"))
+        return Exchange(Asked(call_id, payload.get("name"), {} if arguments == "" else arguments))
+    if kind == _ANSWER:
+        return Exchange(told=_told(Told(call_id, None, payload.get("output"))))
+    exchange = exchange_of(payload)
+    if exchange is None or exchange.told is None:
+        return exchange
+    return exchange._replace(told=_told(exchange.told))
 
 
-def _name(payload: Line) -> str:
-    return str(payload.get("name") or str(payload.get("type")).removesuffix("_call"))
-
-
-def _arguments(payload: Line) -> Any:
-    found = payload.get("arguments", payload.get("input", payload.get("action")))
-    return json_of(found)
-
-
-def _answer(call: Line, call_id: str, payload: Line) -> Answer:
-    output = payload.get("output")
+def _told(told: Told) -> Told:
+    output = told.response
     failed = isinstance(output, dict) and output.get("success") is False
-    return Answer(call_id, _name(call), _arguments(call), _output(payload), failed)
+    return told._replace(failed=told.failed or failed)
 
 
-def _output(payload: Line) -> Any:
+def _output(output: Any) -> Any:
     """Return what a call came to: text out of its parts, or out of `content`."""
-    output = payload.get("output")
     if isinstance(output, dict) and "content" in output:
         output = output["content"]
     if isinstance(output, list):

@@ -8,16 +8,21 @@
 3. A call that only the history knows was made by a turn whose output nobody recorded. It counts if
    it stands after the last thing that a user said: what is before belongs to earlier runs.
 4. An answer goes to the call before it with its id; without an id, to the first open call of its
-   name. Where a provider runs a tool itself, the answer stands in the output that asks.
+   name. Where a provider runs a tool itself, the answer stands in the output that asks; if it
+   lacks, and the output goes on behind the call, the call was carried out all the same. What the
+   provider was allowed to run is the call for which it asked leave before.
+5. An answer since the user's last word whose call nobody knows is a call of its own, of which the
+   record says neither what was asked nor, as a rule, which tool.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from trackway_analyzer.model import NOT_RECORDED
 from trackway_analyzer.reconstruct.columns import NONE
 from trackway_analyzer.reconstruct.matching import Tool
 from trackway_analyzer.reconstruct.messages import Answer, Item, Request, Text, comparable
@@ -60,7 +65,9 @@ class Call:
 class Dialogue:
     """The calls of one run, learned model step by model step in order of time."""
 
-    def __init__(self) -> None:
+    def __init__(self, asked: Collection[str | None] = ()) -> None:
+        """`asked` are the ids of all calls that outputs of the run ask for, whenever they do."""
+        self._asked = asked
         self.calls: list[Call] = []
         self._by_id: dict[Hashable, list[Call]] = defaultdict(list)
         self._by_content: dict[Hashable, list[Call]] = defaultdict(list)
@@ -102,6 +109,10 @@ class Dialogue:
             elif isinstance(item, Answer):
                 group = NONE
                 self._answer(item, model, told, unnamed)
+                if number > said and self._is_of_no_call(item, told):
+                    unknown = Request(item.id, item.name, NOT_RECORDED)
+                    call = self._add(unknown, NONE, model, self._next_group(), 0)
+                    call.answer, call.reader = item, model.entry
 
     def ask(self, model: Model, items: Sequence[Item]) -> None:
         """Take in a model step's output."""
@@ -109,13 +120,20 @@ class Dialogue:
         if not requests:
             return
         group = self._next_group()
-        own: dict[str | None, Call] = {}
+        own: list[Call] = []
         for place, request in enumerate(requests):
             if not self._told_before(model, request):
-                own[request.id] = self._add(request, model.entry, model, group, place)
-        for item in items:
-            if isinstance(item, Answer) and item.id is not None and item.id in own:
-                own[item.id].answer = item
+                allowed = self._allowed(request)
+                own.append(allowed or self._add(request, model.entry, model, group, place))
+        _answer_at_once(own, items)
+
+    def _allowed(self, request: Request) -> Call | None:
+        """Return the open call that a provider now carries out, for which leave was asked."""
+        if not (request.by_provider and request.id is not None):
+            return None
+        self._learn()
+        known = self._by_id.get(request.id)
+        return known[-1] if known and known[-1].answer is None else None
 
     def _recognised(self, requests: Sequence[Request], scope: int) -> deque[Call | None]:
         """Return for each request of a history the call that it repeats, None if it is news."""
@@ -142,6 +160,10 @@ class Dialogue:
                     found[place] = calls[nth]
                     taken.add(id(calls[nth]))
         return deque(found)
+
+    def _is_of_no_call(self, answer: Answer, told: Mapping[str, object]) -> bool:
+        known = (told, self._by_id, self._asked)
+        return answer.id is not None and not any(answer.id in ids for ids in known)
 
     def _told_before(self, model: Model, request: Request) -> bool:
         """Some spans hold the messages of several turns: their input answers what they ask."""
@@ -185,6 +207,24 @@ class Dialogue:
                 call = waiting.popleft()
         if call is not None and call.answer is None:
             call.answer, call.reader = answer, model.entry
+
+
+def _answer_at_once(calls: Sequence[Call], items: Sequence[Item]) -> None:
+    """Give the calls of an output the answers that stand in it."""
+    by_id = {call.request.id: call for call in calls}
+    unnamed = deque(call for call in calls if call.request.id is None)
+    for item in items:
+        if not isinstance(item, Answer):
+            continue
+        if item.id is not None and item.id in by_id:
+            by_id[item.id].answer = item
+        elif item.id is None and unnamed:
+            unnamed.popleft().answer = item
+    if not items or isinstance(items[-1], Request):
+        return
+    for call in calls:
+        if call.answer is None and call.request.by_provider:
+            call.answer = Answer(call.request.id, None, NOT_RECORDED, failed=False)
 
 
 def _keys(requests: Sequence[Request], scope: int) -> tuple[list[Hashable], list[Hashable]]:

@@ -17,9 +17,10 @@
     Counts steps.
 13. `tools_not_observable`: nothing can tell whether tools were called: they were offered to a model
     whose output is not recorded; the last turn asked for a call in a run without any tool span; a
-    call was answered and lacks the span that it would have; an agent ended well and no call of it
-    is recorded; a transcript holds no step, however it ended; libraries were on when the run began,
-    and it has no model, tool or retrieval step.
+    call was answered and lacks the span that it would have; a call's tool is not named; a model's
+    output is not recorded in a run where nothing shows tools (`witnesses`); an agent ended well and
+    no call of it is recorded; a transcript holds no step, however it ended; libraries were on when
+    the run began, and it has no model, tool or retrieval step.
 14. `missing_timestamps`: steps whose start or end the source does not hold. Counts steps.
 15. `instrumentation_lost`: the recorder says that a library which it had turned on was cut off when
     the run began, or that it was turned on or off inside the run; what it did is not in the record.
@@ -71,6 +72,7 @@ _OF_RUN_SPAN: Final = rf'"(?:{Trackway.SCHEMA_VERSION}|{Trackway.RUN_LAST_STEP})
 _NO_RUN_SPAN: Final = "the run span is missing: the run did not end, or its span was lost"
 _NOTHING_SEEN: Final = "instrument() was on, and no step of the run is recorded"
 _ANSWERED: Final = "answered in the messages, and no span shows that it ran"
+_UNNAMED: Final = "a call of a tool that the record does not name"
 _MOST: Final = 2**31 - 1
 
 
@@ -214,8 +216,10 @@ def _unobservable(evidence: Evidence) -> Found:
     told = steps.column("result").combine_chunks().is_valid().to_numpy(zero_copy_only=False)
     unknown = steps.column("ok").combine_chunks().is_null().to_numpy(zero_copy_only=False)
     unseen = np.flatnonzero(tool & unrun & told & unknown)
-    hidden = np.setdiff1d(hidden, unseen)
-    for rows, detail in ((hidden, "asked for in the last turn"), (unseen, _ANSWERED)):
+    hidden = np.setdiff1d(hidden[unknown[hidden]], unseen)
+    unnamed = np.setdiff1d(np.flatnonzero(tool & _nameless(steps)), [*hidden, *unseen])
+    found = ((hidden, "asked for in the last turn"), (unseen, _ANSWERED), (unnamed, _UNNAMED))
+    for rows, detail in found:
         for number, position in places(steps, rows):
             yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, 1, position, detail)
     models = np.flatnonzero((columns.operation == LLM) & (run != NONE))
@@ -233,6 +237,12 @@ def _unobservable(evidence: Evidence) -> Found:
     unwatched = np.setdiff1d(run[finished & ~watched], run[watched])
     for number in unwatched.tolist():
         yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail="no call of the agent is recorded")
+
+
+def _nameless(steps: pa.Table) -> Mask:
+    names = (steps.column(name).combine_chunks() for name in ("tool", "tool_alias"))
+    absent: list[Mask] = [name.is_null().to_numpy(zero_copy_only=False) for name in names]
+    return absent[0] & absent[1]
 
 
 def _unseen_runs(evidence: Evidence) -> Found:

@@ -2,7 +2,7 @@
 
 Messages are in the form of the GenAI conventions: `[{role, parts: [{type, …}]}]`. Three things
 matter: calls that the assistant asked for, answers to calls, and texts. A call in a message of
-another role (a simulated user's) is not the agent's.
+another role (a simulated user's) is not the agent's, and neither is its answer.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from trackway_analyzer.model import NOT_RECORDED, JsonValue, NotRecorded
 CALL_MARK: Final = '"tool_call'
 """A text without it holds neither call nor answer."""
 ASSISTANT: Final = frozenset(["assistant", "model", "ai", None])
-_PROVIDER_RAN: Final = frozenset(["server_tool_call", "server_tool_call_response"])
-"""Tools that ran at the model's provider are no calls of the agent; they part its words."""
+_PROVIDER_RUNS: Final = "server_tool_call"
+"""A call as it stood in files that earlier versions wrote: its arguments are lost there."""
 _CACHED_LENGTH: Final = 8192
 
 
@@ -28,6 +28,8 @@ class Request(NamedTuple):
     id: str | None
     name: str | None
     arguments: JsonValue | NotRecorded
+    by_provider: bool = False
+    """The provider carries it out."""
 
 
 class Answer(NamedTuple):
@@ -37,6 +39,8 @@ class Answer(NamedTuple):
     name: str | None
     response: JsonValue | NotRecorded
     failed: bool
+    refused: bool = False
+    """Somebody did not let the call be carried out."""
 
 
 class Text(NamedTuple):
@@ -67,6 +71,7 @@ class Messages:
 
 def _items(messages: JsonValue) -> list[Item]:
     items: list[Item] = []
+    of_others, asked = set[str | None](), set[str | None]()
     for message in messages if isinstance(messages, list) else ():
         if not isinstance(message, dict):
             continue
@@ -76,7 +81,17 @@ def _items(messages: JsonValue) -> list[Item]:
             parts = [{"type": "text", "content": message.get("content")}]
         for part in parts:
             item = _item(role, part) if isinstance(part, dict) else None
-            if item is not None:
+            if isinstance(item, Request) and role not in ASSISTANT:
+                of_others.add(item.id)
+            elif isinstance(item, Request):
+                # What the provider was allowed to run is the call for which it asked leave.
+                if not (item.by_provider and item.id in asked):
+                    items.append(item)
+                asked.update([item.id] if item.id and not item.by_provider else [])
+            elif isinstance(item, Answer):
+                if item.id is None or item.id not in of_others:
+                    items.append(item)
+            elif item is not None:
                 items.append(item)
     return items
 
@@ -84,15 +99,19 @@ def _items(messages: JsonValue) -> list[Item]:
 def _item(role: Any, part: dict[str, JsonValue]) -> Item | None:
     kind = part.get("type")
     if kind == "tool_call":
-        if role not in ASSISTANT:
-            return None
-        return Request(_text(part.get("id")), _text(part.get("name")), _given(part, "arguments"))
+        return Request(
+            _text(part.get("id")),
+            _text(part.get("name")),
+            _given(part, "arguments"),
+            part.get("by_provider") is True,
+        )
+    if kind == _PROVIDER_RUNS:
+        return Request(_text(part.get("id")), _text(part.get("name")), NOT_RECORDED, True)
     if kind == "tool_call_response":
         response = _given(part, "response", "result")
         failed = part.get("is_error") is True
-        return Answer(_text(part.get("id")), _text(part.get("name")), response, failed)
-    if isinstance(kind, str) and kind in _PROVIDER_RAN:
-        return Text("provider", "")
+        refused = part.get("refused") is True
+        return Answer(_text(part.get("id")), _text(part.get("name")), response, failed, refused)
     content = part.get("content")
     if kind == "text" and isinstance(content, str):
         return Text(role, content)

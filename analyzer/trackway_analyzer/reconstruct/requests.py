@@ -15,8 +15,9 @@
 6. A model outside the agents asks for itself: tools outside that it asked for are no steps of the
    agent (operation `other`), and nothing is synthesised for it.
 7. The inputs of models repeat the dialogue and are long. They are read only where they can add
-   something: unless they tell of exactly the calls that the outputs asked for and mark no error,
-   every call has a span with arguments and result, and no clock is skewed.
+   something: unless they tell of exactly the calls that the outputs asked for, and of no more
+   answers, and mark no error, every call has a span with arguments and result, and no clock is
+   skewed.
 """
 
 from __future__ import annotations
@@ -37,11 +38,12 @@ from trackway_analyzer.reconstruct.dialogue import Call, Dialogue, Model
 from trackway_analyzer.reconstruct.drafts import Drafts
 from trackway_analyzer.reconstruct.effect import took_effect
 from trackway_analyzer.reconstruct.matching import Match, Tool
-from trackway_analyzer.reconstruct.messages import Messages
+from trackway_analyzer.reconstruct.messages import Messages, Request
 from trackway_analyzer.reconstruct.unanswered import settled
 
 _CALL: Final = '"tool_call"'
 _CALL_OR_ANSWER: Final = '"tool_call'
+_ANSWER: Final = '"tool_call_response"'
 _ERROR: Final = '"is_error"'
 
 
@@ -63,6 +65,8 @@ class Joined:
     """Places in `missing` of requests that another agent took up."""
     unwitnessed: set[int] = field(default_factory=set)
     """Places in `missing` of answered requests whose execution would have a span, and has none."""
+    refused: set[int] = field(default_factory=set)
+    """Places in `missing` of requests that somebody did not let be carried out."""
 
 
 class _Spoken(NamedTuple):
@@ -72,8 +76,8 @@ class _Spoken(NamedTuple):
     told: str | None
     calls_told: int
     """How often its input mentions a call."""
-    tells_errors: bool
-    """Whether its input marks an answer as an error."""
+    tells_more: bool
+    """Whether its input marks an answer as an error, or holds more answers than calls."""
     said: str | None
 
 
@@ -94,7 +98,8 @@ def join_requests(drafts: Drafts, skewed: Ints, messages: Messages) -> Joined:
             calls = _heard(spoken, messages)
             match = Match.of(calls, own)
         _add(joined, run, calls, own, match, drafts)
-    joined.missing, joined.handed_over, joined.unwitnessed = settled(joined.missing, drafts)
+    found = settled(joined.missing, drafts)
+    joined.missing, joined.handed_over, joined.unwitnessed, joined.refused = found
     return joined
 
 
@@ -110,20 +115,22 @@ def _models(drafts: Drafts) -> dict[int, list[_Spoken]]:
     models = models[heard]
     inputs, outputs = (texts.filter(pa.array(heard)) for texts in (inputs, outputs))
     by_run: dict[int, list[_Spoken]] = defaultdict(list)
-    for run, entry, scope, time, outside, told, count, errors, said in zip(
+    asked, answered = (pc.count_substring(inputs, mark).fill_null(0) for mark in (_CALL, _ANSWER))
+    errors = pc.match_substring(inputs, _ERROR).fill_null(False)
+    for run, entry, scope, time, outside, told, count, more, said in zip(
         drafts.run[models].tolist(),
         models.tolist(),
         drafts.scope[models].tolist(),
         drafts.time[models].tolist(),
         drafts.outside[models].tolist(),
         inputs.to_pylist(),
-        pc.count_substring(inputs, _CALL).fill_null(0).to_pylist(),
-        pc.match_substring(inputs, _ERROR).fill_null(False).to_pylist(),
+        asked.to_pylist(),
+        pc.or_(errors, pc.greater(answered, asked)).to_pylist(),
         outputs.to_pylist(),
         strict=True,
     ):
         model = Model(entry, scope, time, outside)
-        by_run[run].append(_Spoken(model, told, count, errors, said))
+        by_run[run].append(_Spoken(model, told, count, more, said))
     return by_run
 
 
@@ -197,9 +204,9 @@ def _suffices(spoken: list[_Spoken], calls: list[Call], tools: list[Tool]) -> bo
         asked[call.turn] = asked.get(call.turn, 0) + 1
         latest[call.turn] = max(call.tool.time, latest.get(call.turn, NEVER))
     so_far: dict[int, tuple[int, int]] = {}
-    for model, _, calls_told, tells_errors, said in spoken:
+    for model, _, calls_told, tells_more, said in spoken:
         count, last = so_far.get(model.scope, (0, NEVER))
-        if said is None or tells_errors or calls_told != count:
+        if said is None or tells_more or calls_told != count:
             return False
         # A call that seems to start after the model that was told of it: the clocks are wrong.
         if model.time <= last:
@@ -220,7 +227,8 @@ def _heard(spoken: list[_Spoken], messages: Messages) -> list[Call]:
         )
         for entry, step in steps.items()
     }
-    dialogue = Dialogue()
+    outputs = (item for _, items in said.values() for item in items or ())
+    dialogue = Dialogue({item.id for item in outputs if isinstance(item, Request)})
     silent: dict[int, int] = {}
     for entry in causal_order(said):
         model, (told, answered) = steps[entry].model, said[entry]

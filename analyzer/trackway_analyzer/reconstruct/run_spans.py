@@ -29,7 +29,14 @@ from trackway_analyzer.json_text import canonical, parsed
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.reconstruct.columns import LLM, NONE, TOOL, Ints, SpanColumns, paired
 from trackway_analyzer.reconstruct.drafts import Drafts
-from trackway_analyzer.reconstruct.messages import ASSISTANT, Item, Messages, Request, Text
+from trackway_analyzer.reconstruct.messages import (
+    ASSISTANT,
+    Answer,
+    Item,
+    Messages,
+    Request,
+    Text,
+)
 from trackway_analyzer.reconstruct.spoken import STREAMED, spoken
 
 ATTRIBUTES: Final = {
@@ -192,8 +199,7 @@ def _read_models(drafts: Drafts, heads: Ints, spans: list[RunSpans], messages: M
         span = spans[int(drafts.run[entry])]
         if span.final_text is None and output is not None:
             items = messages.read(output)
-            asks = any(isinstance(item, Request) for item in items)
-            span.final_text = None if asks else next(iter(_last_words(items)), None)
+            span.final_text = None if _asks(items) else next(iter(_last_words(items)), None)
     told = models[unasked[drafts.run[models]]]
     told = _of_heads(drafts, told, heads)
     known: dict[int, set[str]] = {}
@@ -210,6 +216,13 @@ def _read_models(drafts: Drafts, heads: Ints, spans: list[RunSpans], messages: M
             known[number].update(said)
     for number, parts in asked.items():
         spans[number].input = "\n".join(parts)
+
+
+def _asks(items: list[Item]) -> bool:
+    """Tell whether somebody has yet to carry out a call."""
+    answered = {item.id for item in items if isinstance(item, Answer)}
+    asked = (item for item in items if isinstance(item, Request) and not item.by_provider)
+    return any(item.id is None or item.id not in answered for item in asked)
 
 
 def _of_heads(drafts: Drafts, models: Ints, heads: Ints) -> Ints:

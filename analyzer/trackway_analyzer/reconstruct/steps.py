@@ -91,8 +91,9 @@ def steps_table(entries: Entries, order: Order, joined: Joined, paths: Paths) ->
     unseen = unseen[at]
     answered = answered[at]
     handed = _flags(entries, taken_up)[at]
+    kept_back = _flags(entries, (len(entries.drafts) + place for place in joined.refused))[at]
     unrun = spanless & ~answered
-    arrays["ok"] = _ok(arrays, layers, entries, order, raised, unrun, handed, unseen)
+    arrays["ok"] = _ok(arrays, layers, entries, order, raised, unrun, handed, unseen, kept_back)
     arrays["run"] = pa.array(entries.run[at], pa.int32())
     arrays["position"] = pa.array(order.position[at], pa.int32())
     arrays["group"] = pa.array(order.group[at], pa.int32())
@@ -179,6 +180,7 @@ def _ok(
     unanswered: Mask,
     handed_over: Mask,
     unseen: Mask,
+    kept_back: Mask,
 ) -> pa.Array:
     at = order.entries
     tool = (entries.operation[at] == TOOL) | (entries.operation[at] == OTHER)
@@ -214,7 +216,7 @@ def _ok(
     verdict[handed_over] = YES
     verdict[unanswered] = np.where(np.isin(entries.run[at][unanswered], seen), NO, UNKNOWN)
     verdict[unseen & ~refused] = UNKNOWN
-    verdict[unseen & refused] = NO
+    verdict[(unseen & refused) | kept_back] = NO
     for places, answer in ((open_again, UNKNOWN), (denied, NO)):
         doubted = np.array(places, dtype=np.int64)
         doubted = doubted[~said_so[doubted] & (verdict[doubted] != NO)]

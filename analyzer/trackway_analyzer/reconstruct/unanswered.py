@@ -5,7 +5,7 @@
 2. If another agent of the run started after it and its name stands in the request's name
    (`transfer_to_billing`), the request was a handover, and that agent took it up.
 3. Else, without an answer, it was never executed. So was one that was answered with the text by
-   which a framework says that a person refused it (`REFUSALS`).
+   which a framework says that a person refused it (`REFUSALS`), or that is marked as a refusal.
 4. With an answer it was executed, unless its execution would have a span (`witnesses`): then the
    answer shows that the model was told something, and not that the tool ran. Somebody may have
    answered in its stead, as who refuses a call does in words of their own. Whether it was executed
@@ -20,11 +20,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from trackway_analyzer.dialects.transcript import UNREAD
 from trackway_analyzer.reconstruct.columns import NONE
 from trackway_analyzer.reconstruct.dialogue import Call
 from trackway_analyzer.reconstruct.drafts import Drafts
-from trackway_analyzer.reconstruct.messages import quickly_parsed
+from trackway_analyzer.reconstruct.messages import Answer, quickly_parsed
 from trackway_analyzer.reconstruct.waiting import is_unconfirmed
 from trackway_analyzer.reconstruct.witnesses import unwitnessed
 
@@ -43,6 +46,9 @@ somebody says it better."""
 _REJECTED: Final = "User rejected the tool call for `{}` with "
 """How langchain's (1.5) answer begins, whatever reason somebody gives."""
 
+_UNREAD_REFUSAL: Final = r'"transcript\.unread":.*"refused":true'
+"""In the attributes of an agent: its session ends with a refusal, which no model was told."""
+
 _BETWEEN_WORDS = re.compile(r"[^0-9a-z]+")
 
 
@@ -55,18 +61,25 @@ class Settled(NamedTuple):
     """Places of those that another agent took up."""
     unwitnessed: set[int]
     """Places of those that were answered and of which nobody knows whether they were executed."""
+    refused: set[int]
+    """Places of those that somebody did not let be carried out."""
 
 
 def settled(missing: Missing, drafts: Drafts) -> Settled:
     """Find out what became of these requests."""
-    for _, call in missing:
-        if call.answer is not None and _is_refusal(call.answer.response, call.request.name):
+    denied, unread = set[int](), _refused_at_the_end(drafts) if missing else {}
+    for run, call in missing:
+        answer = call.answer
+        if answer is not None and _is_refusal(answer, call.request.name):
             call.answer = None
+            denied.add(id(call))
+        elif answer is None and call.request.id in unread.get(run, ()):
+            denied.add(id(call))
     doubtful = unwitnessed(missing, drafts)
     told = {id(missing[place][1]) for place in doubtful}
     unanswered = [(run, call) for run, call in missing if call.answer is None or id(call) in told]
     if not unanswered:
-        return Settled(missing, set(), set())
+        return Settled(missing, set(), set(), set())
     scopes = sorted({call.asked.scope for _, call in unanswered} - {NONE})
     outputs = dict(zip(scopes, drafts.columns.values("output", scopes), strict=True))
     roots = _outputs_of_roots(drafts, [call for _, call in unanswered])
@@ -85,13 +98,36 @@ def settled(missing: Missing, drafts: Drafts) -> Settled:
             unseen.update([place] if answered else [])
         elif not answered:
             taken_up.add(place)
-    return Settled(kept, taken_up, unseen)
+    refused = {place for place, (_, call) in enumerate(kept) if id(call) in denied}
+    return Settled(kept, taken_up, unseen, refused - taken_up)
 
 
-def _is_refusal(response: object, tool: str | None) -> bool:
+def _is_refusal(answer: Answer, tool: str | None) -> bool:
+    response = answer.response
+    if answer.refused:
+        return True
     if isinstance(response, str):
         return response in REFUSALS or response.startswith(_REJECTED.format(tool))
     return is_unconfirmed(response)
+
+
+def _refused_at_the_end(drafts: Drafts) -> dict[int, set[str | None]]:
+    """Return ids of calls that were refused at the end of a session, where no model was told."""
+    columns, found = drafts.columns, defaultdict[int, set[str | None]](set)
+    ends = columns.transcribed & columns.is_agent & (drafts.run_of_row != NONE)
+    rows = np.flatnonzero(ends)
+    texts = columns.array("attributes").take(pa.array(rows))
+    refusals = pc.match_substring_regex(texts, _UNREAD_REFUSAL).fill_null(False)
+    rows = rows[refusals.to_numpy(zero_copy_only=False)]
+    for row, attributes in zip(rows.tolist(), columns.values("attributes", rows), strict=True):
+        told = quickly_parsed(attributes)
+        messages = told.get(UNREAD) if isinstance(told, dict) else None
+        for message in messages if isinstance(messages, list) else ():
+            parts = message.get("parts") if isinstance(message, dict) else None
+            for part in parts if isinstance(parts, list) else ():
+                if isinstance(part, dict) and part.get("refused") is True:
+                    found[int(drafts.run_of_row[row])].add(str(part.get("id")))
+    return found
 
 
 def _outputs_of_roots(

@@ -6,7 +6,8 @@
    recorder's registry of instrumentors; those that it never turns on are added here.
 3. Elsewhere, in a loop around a model client, the messages are all there is: what they answer was
    executed.
-4. An answer that stands in the output that asks comes from the provider, who executed the call.
+4. An answer that stands in the output that asks comes from the provider, who executed the call;
+   and so does every answer to a call that is the provider's to carry out.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def unwitnessed(calls: Sequence[tuple[int, Call]], drafts: Drafts) -> set[int]:
 
 
 def _is_told_by_messages_alone(call: Call) -> bool:
-    return call.answer is not None and call.reader != NONE
+    return call.answer is not None and call.reader != NONE and not call.request.by_provider
 
 
 def _watched(drafts: Drafts, runs: np.typing.NDArray[np.int64]) -> set[int]:

@@ -309,6 +309,7 @@ TWISTS: Final[dict[str, Twist]] = {
     "another order": _other_order,
     "retried": _retried,
     "failed": _set("tool", status="ERROR", error_type="ValueError", ok=False, result=None),
+    "a tool without a name": _set("tool", tool=None),
     "declared ok": _set("tool", ok=True),
     "declared not ok": _set("tool", ok=False),
     "nobody judged it": _set("tool", attributes='{"trackway.capture_error":"success: KeyError"}'),

@@ -338,3 +338,85 @@ def test_a_session_in_which_nobody_says_anything_is_told_of(tmp_path: Path) -> N
     (row,) = trajectories.quarantined.to_pylist()
     assert row["reason"] == "not_a_trace"
     assert "nobody says anything" in row["detail"]
+
+
+@pytest.mark.parametrize(
+    ("output", "ok"),
+    [
+        ("Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nno", False),
+        ("Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nyes", True),
+        ("Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno", False),
+        ("Exit code: 0\nWall time: 0.1 seconds\nOutput:\nExit code: 1", True),
+        ('{"output":"no","metadata":{"exit_code":1,"duration_seconds":0.1}}', False),
+        ('{"output":"yes","metadata":{"exit_code":0,"duration_seconds":0.1}}', True),
+        ("2 passed", True),
+    ],
+)
+def test_a_command_of_codex_failed_if_its_exit_code_says_so(
+    output: str, ok: bool, tmp_path: Path
+) -> None:
+    lines = json.loads(json.dumps(CODEX))
+    lines[7]["payload"]["output"] = output
+    call = only(codex(tmp_path / "rollout.jsonl", lines)).steps[1]
+    assert (call.ok, call.executed) == (ok, True)
+
+
+def test_an_exit_code_in_the_output_of_another_tool_says_nothing(tmp_path: Path) -> None:
+    lines = json.loads(json.dumps(CODEX))
+    lines[5]["payload"]["name"] = "read_log"
+    lines[7]["payload"]["output"] = "Exit code: 1\nOutput:\nno"
+    assert only(codex(tmp_path / "rollout.jsonl", lines)).steps[1].ok is True
+
+
+def test_a_command_of_codex_that_was_refused_was_not_executed(tmp_path: Path) -> None:
+    lines = json.loads(json.dumps(CODEX))
+    lines[7]["payload"]["output"] = "exec command rejected by user"
+    call = only(codex(tmp_path / "rollout.jsonl", lines)).steps[1]
+    assert (call.tool, call.executed, call.ok) == ("exec_command", False, False)
+
+
+def test_a_web_search_of_codex_is_a_call_of_the_turn(tmp_path: Path) -> None:
+    action = {"type": "search", "query": "q"}
+    search = {"type": "web_search_call", "status": "completed", "action": action}
+    line = {"type": "response_item", "payload": search}
+    trajectory = only(codex(tmp_path / "rollout.jsonl", [*CODEX[:4], line, CODEX[8]]))
+    model, call = trajectory.steps
+    assert (call.tool, call.arguments, call.executed) == ("web_search", action, True)
+    assert call.turn == model.position
+    assert trajectory.final_text == "All pass."
+
+
+def test_a_tool_of_the_provider_is_a_call_of_claude_code(tmp_path: Path) -> None:
+    lines = Lines()
+    lines.user("Search")
+    asks = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "q"}}
+    lines.assistant("m1", asks)
+    found = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
+    lines.assistant("m1", found)
+    lines.assistant("m1", {"type": "text", "text": "Nothing."})
+    trajectory = only(lines.write(tmp_path / "session.jsonl"))
+    model, call = trajectory.steps
+    assert (call.tool, call.arguments, call.result) == ("web_search", {"query": "q"}, [])
+    assert (call.executed, call.ok, call.turn) == (True, True, model.position)
+    assert trajectory.final_text == "Nothing."
+
+
+REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+PERMISSION = "Permission to use Bash with command rm -r x has been denied."
+
+
+@pytest.mark.parametrize("answer", [REJECTED, PERMISSION])
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_call_that_was_refused_was_not_executed(
+    answer: str, goes_on: bool, tmp_path: Path
+) -> None:
+    lines = Lines()
+    lines.user("Clean up")
+    lines.assistant("m1", use("c1", "Bash", command="rm -r x"))
+    lines.result("c1", answer, error=True)
+    if goes_on:
+        lines.assistant("m2", {"type": "text", "text": "Then not."})
+    trajectory = only(lines.write(tmp_path / "session.jsonl"))
+    call = trajectory.steps[1]
+    assert (call.tool, call.executed, call.ok) == ("Bash", False, False)
+    assert "tools_not_observable" not in [gap.name for gap in trajectory.gaps]

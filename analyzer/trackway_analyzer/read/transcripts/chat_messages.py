@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trackway.schema import GenAI, Trackway
+from trackway_analyzer.dialects.provider_calls import ITEMS
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.json_documents import Located
 from trackway_analyzer.read.quarantine import Quarantine, Reason
@@ -31,10 +32,11 @@ from trackway_analyzer.read.transcripts.written import (
 from trackway_analyzer.spans import Attributes, RawSpan
 
 _ROLES: Final = frozenset(["system", "developer", "user", "assistant", "tool", "function", "model"])
-_CONTENT: Final = ("content", "tool_calls", "function_call", "parts")
+_CONTENT: Final = ("content", "tool_calls", "function_call", "parts", "refusal")
 _TYPES: Final = frozenset(["human", "ai"])
 """Types that tell a LangChain message which has no role."""
-_ITEMS: Final = frozenset(["function_call", "function_call_output", "reasoning"])
+_ITEMS: Final = frozenset(["function_call", "function_call_output", "reasoning"]) | ITEMS
+_IDS: Final = ("call_id", "id", "approval_request_id")
 _SESSION: Final = ("session_id", "conversation_id", "thread_id")
 _NAMES: Final = ("run_id", "task_id", *_SESSION)
 _KNOWN: Final = (
@@ -49,7 +51,7 @@ def is_message(item: Any) -> bool:
         return False
     kind, role = item.get("type"), item.get("role")
     if isinstance(kind, str) and kind in _ITEMS:
-        return "call_id" in item or kind == "reasoning"
+        return not item.keys().isdisjoint(_IDS) or kind == "reasoning"
     if role is None:
         return isinstance(kind, str) and kind in _TYPES and "content" in item
     return isinstance(role, str) and role in _ROLES and not item.keys().isdisjoint(_CONTENT)

@@ -3,10 +3,12 @@
 1. Messages of any provider are brought to one form first (`dialects.messages`): OpenAI, Anthropic,
    Responses items, LangChain, Gemini.
 2. A message of the assistant is a model turn; of Responses items, neighbours are one. What was
-   said since the turn before is its input.
+   said since the turn before is its input. What the provider carried out for the model stands in
+   the turn: its calls come behind it.
 3. An answer is the execution of a call: by call id, the oldest open call with it; without an id,
    the oldest open call of its name or at all, and the span then bears no call id, so that the join
-   is marked as inferred. An answer to no call is an execution that nobody asked for.
+   is marked as inferred. An answer to no call is an execution that nobody asked for. A call that
+   was refused was not carried out: the model is told so, and no more.
 4. A call in a message of the user is the simulated user's own, and so is its answer: no step of the
    agent, and the agent does not read it.
 """
@@ -20,6 +22,7 @@ from typing import Any, Final
 
 from trackway_analyzer.dialects.message_forms import Message, read_message
 from trackway_analyzer.dialects.parts import Part
+from trackway_analyzer.dialects.provider_calls import ITEMS
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.transcripts.written import Result, WrittenRun, kept, nanoseconds
 from trackway_analyzer.spans import NO_TIME, Attributes
@@ -27,7 +30,7 @@ from trackway_analyzer.spans import NO_TIME, Attributes
 _CALL: Final = "tool_call"
 _ANSWER: Final = "tool_call_response"
 _OF_ANSWER: Final = ("role", "content", "tool_call_id", "name", "type", "call_id", "output")
-_ITEMS: Final = ("message", "function_call", "reasoning")
+_ITEMS: Final = frozenset(["message", "function_call", "reasoning"]) | ITEMS
 """Types of Responses items of which a turn may have several."""
 
 
@@ -76,43 +79,59 @@ class _Dialogue:
         self._execution = execution
         self._saying: list[dict[str, Any]] = []
         """Items of a turn that is not over."""
+        self._ran: list[tuple[dict[str, Any], Part]] = []
+        """What the provider carried out for that turn."""
         self._open: dict[tuple[str, JsonValue], deque[_Open]] = defaultdict(deque)
         """Calls by id and by name, and all of them, the oldest first."""
 
     def take(self, raw: dict[str, Any], message: Message | None) -> None:
         """Take in the next message; `message` is None where it is none that is known."""
-        if message is None and raw.get("type") not in _ITEMS:
+        kind = raw.get("type")
+        is_item = isinstance(kind, str) and kind in _ITEMS
+        if message is None and not is_item:
             return
         by_agent = message is None or message.role == "assistant"
-        if not (by_agent and raw.get("type") in _ITEMS):
+        if not (by_agent and is_item):
             self.speak()
         calls = [part for part in message.parts if part.get("type") == _CALL] if message else []
         answers = [part for part in message.parts if part.get("type") == _ANSWER] if message else []
+        for call in calls:
+            self._asked(call, by_user=not by_agent)
+        by_user: list[bool] = []
         if by_agent:
             self._saying.append(raw)
-            if raw.get("type") not in _ITEMS:
+            self._ran += [(raw, part) for part in answers]
+            if not is_item:
                 self.speak()
-        by_user = [self._answered(raw, part, alone=len(answers) == 1) for part in answers]
+        else:
+            alone = len(answers) == 1
+            by_user = [self._answered(raw, part, alone=alone) for part in answers]
         if not by_agent and not calls and not any(by_user):
             self._run.hear(raw)
-        for call in calls:
-            waiting = _Open(call, not by_agent)
-            name = call.get("name")
-            self._open["any", None].append(waiting)
-            self._open["id", call.get("id")].append(waiting)
-            if isinstance(name, str):
-                self._open["name", name].append(waiting)
+
+    def _asked(self, call: Part, *, by_user: bool) -> None:
+        call_id, name = call.get("id"), call.get("name")
+        if call.get("by_provider") and any(not o.answered for o in self._open["id", call_id]):
+            return  # Leave was asked for it before.
+        waiting = _Open(call, by_user)
+        self._open["any", None].append(waiting)
+        if call_id is not None:
+            self._open["id", call_id].append(waiting)
+        if isinstance(name, str):
+            self._open["name", name].append(waiting)
 
     def speak(self) -> None:
-        """Put down the turn whose items were taken in."""
+        """Put down the turn whose items were taken in, and what was carried out in it."""
         if self._saying:
             facts = self._turn(self._saying[-1])
             self._run.turn(self._saying, facts.attributes, start=facts.start, end=facts.end)
             self._saying = []
+        ran, self._ran = self._ran, []
+        for raw, answer in ran:
+            self._answered(raw, answer, alone=False)
 
     def _answered(self, raw: dict[str, Any], answer: Part, *, alone: bool) -> bool:
         """Put down an execution; True where it was the simulated user's."""
-        self.speak()
         call_id, name = answer.get("id"), answer.get("name")
         name = name if isinstance(name, str) else None
         name = name or (text if isinstance(text := raw.get("function"), str) else None)
@@ -120,6 +139,8 @@ class _Dialogue:
         if call_id is None:
             asked = self._waiting("name", name) if name is not None else self._waiting("any", None)
         call = asked.call if asked is not None else {}
+        if answer.get("refused") is True:
+            return False
         by_user = raw.get("requestor") == "user" or (asked is not None and asked.by_user)
         error, content = raw.get("error"), raw.get("content")
         facts = self._execution(raw)
