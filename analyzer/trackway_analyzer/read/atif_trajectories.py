@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from trackway.schema import GenAI, Trackway
-from trackway_analyzer.dialects.values import json_of
+from trackway_analyzer.dialects.values import json_of, text
 from trackway_analyzer.json_text import UnencodableError, compact
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.atif_evidence import EXTRA
@@ -84,7 +84,7 @@ class _Reading:
             self._broken("a step must be an object", len(item["steps"]) - len(steps))
         times = [time for step in steps if (time := time_of(step.get("timestamp"))) is not None]
         head = self._session.agent(
-            str(agent.get("name") or ""),
+            text(agent.get("name")) or "",
             _about(item, agent),
             parent,
             start=min(times, default=None),
@@ -129,7 +129,7 @@ class _Reading:
     def _heard(
         self, step: Object, message: JsonValue, calls: list[Any], results: list[Any], head: str
     ) -> None:
-        role = "assistant" if step.get("source") == "agent" else str(step.get("source") or "user")
+        role = "assistant" if step.get("source") == "agent" else text(step.get("source")) or "user"
         said: Object = {"role": role, "content": message}
         if step.get("is_copied_context") is True and (calls or results):
             # No calls of this trajectory: they are told, and nothing is to be made of them.
@@ -241,7 +241,7 @@ def _answer(call: Object, result: Object) -> Answer:
     }
     return Answer(
         call_id=_id(result.get("source_call_id")),
-        tool=str(call.get("function_name") or ""),
+        tool=text(call.get("function_name")) or "",
         arguments=json_of(call.get("arguments")),
         value=_content(result.get("content")),
         failed=failed or "error_type" in ours,

@@ -16,7 +16,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from trackway.schema import SPAN_COLUMNS, Trackway
-from trackway_analyzer.dialects.values import json_of
+from trackway_analyzer.dialects.values import json_of, text
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.read.foreign_values import (
     Origins,
@@ -90,7 +90,7 @@ def _span(row: dict[str, Any], origins: Origins) -> RawSpan | None:
     return RawSpan(
         trace_id,
         span_id,
-        str(row.get("SpanName") or ""),
+        text(row.get("SpanName")) or "",
         start or 0,
         origins.of(resource, _text(row.get("ScopeName")), _text(row.get("ScopeVersion"))),
         _attributes(row.get("SpanAttributes")),
@@ -107,7 +107,7 @@ def _span(row: dict[str, Any], origins: Origins) -> RawSpan | None:
 
 def _events(row: dict[str, Any]) -> Iterator[RawEvent]:
     for item in _nested(row, "Events"):
-        name, time = str(item.get("Name") or ""), time_of(item.get("Timestamp"))
+        name, time = text(item.get("Name")) or "", time_of(item.get("Timestamp"))
         yield RawEvent(name, time, _attributes(item.get("Attributes")))
 
 
@@ -137,8 +137,8 @@ def _nested(row: dict[str, Any], name: str) -> list[dict[str, Any]]:
 def _attributes(value: Any) -> Attributes:
     members = json_of(value)
     found: Attributes = {}
-    for key, text in members.items() if isinstance(members, dict) else _pairs(members):
-        typed = parsed(text) if key in _TYPED and isinstance(text, str) else text
+    for key, told in members.items() if isinstance(members, dict) else _pairs(members):
+        typed = parsed(told) if key in _TYPED and isinstance(told, str) else told
         kept(found, key, typed)
     return found
 
@@ -147,13 +147,18 @@ def _pairs(items: Any) -> Iterator[tuple[str, Any]]:
     """Return the members of a map that a data frame made a list of."""
     for item in items if isinstance(items, list) else ():
         if isinstance(item, dict) and item.keys() == {"key", "value"}:
-            yield str(item["key"]), item["value"]
+            key, value = item["key"], item["value"]
         elif isinstance(item, list | tuple) and len(item) == 2:
-            yield str(item[0]), item[1]
+            key, value = item
+        else:
+            continue
+        name = text(key)
+        if name is not None:
+            yield name, value
 
 
 def _word(value: Any, names: tuple[str, ...]) -> str | None:
-    word = str(value).upper().rpartition("_")[2]
+    word = (text(value) or "").upper().rpartition("_")[2]
     return word if word in names else None
 
 

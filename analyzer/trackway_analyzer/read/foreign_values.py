@@ -18,6 +18,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from trackway.schema import Trackway
+from trackway_analyzer.dialects.values import text
 from trackway_analyzer.json_text import UnencodableError, compact
 from trackway_analyzer.read.any_value import BrokenValueError, bounded
 from trackway_analyzer.read.otlp_values import span_hex
@@ -56,9 +57,9 @@ def _id_of(value: Any, digits: int) -> str | None:
 
 
 def made_id(*parts: Any, digits: int = SPAN_DIGITS) -> str:
-    """Return an id that is the same wherever these parts come together."""
-    text = "\0".join(map(str, parts))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
+    """Return an id that is the same wherever these parts come together; nested ones are none."""
+    joined = "\0".join(part if isinstance(part, str) else str(text(part)) for part in parts)
+    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
 
 
 def time_of(value: Any) -> int | None:
@@ -175,10 +176,10 @@ class Origins:
         """Return the origin of spans with this resource and scope."""
         attributes = resource if isinstance(resource, dict) else {}
         try:
-            text = compact(bounded(attributes))
+            written = compact(bounded(attributes))
         except (UnencodableError, BrokenValueError):
-            attributes, text = {}, "{}"
-        key = (text, scope, version)
+            attributes, written = {}, "{}"
+        key = (written, scope, version)
         if key not in self._known:
-            self._known[key] = Origin(attributes, scope or None, version or None, text)
+            self._known[key] = Origin(attributes, scope or None, version or None, written)
         return self._known[key]

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from trackway.schema import BYTES_TAG
+from trackway_analyzer.dialects.values import text
 from trackway_analyzer.json_text import UnencodableError, compact
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.any_value import BrokenValueError, bounded
@@ -99,14 +100,14 @@ def _span(item: dict[str, Any], processes: dict[str, Any], origins: _Origins) ->
     return RawSpan(
         trace_id,
         span_id,
-        str(item.get("operationName") or ""),
+        text(item.get("operationName")) or "",
         start or 0,
         _origin(item, tags, processes, origins),
         {key: value for key, value in tags.items() if key not in _FIELD_TAGS},
         parent,
         kind.upper() if isinstance(kind, str) else None,
         None if start is None or duration is None else start + duration,
-        str(status).upper(),
+        (text(status) or "UNSET").upper(),
         _text(tags.get("otel.status_description")),
         _events(item.get("logs")),
         links,
@@ -119,7 +120,7 @@ def _origin(
 ) -> Origin:
     scope = _text(tags.get("otel.scope.name")) or _text(tags.get("otel.library.name"))
     version = _text(tags.get("otel.scope.version")) or _text(tags.get("otel.library.version"))
-    key = (str(item.get("processID")), scope, version)
+    key = (str(text(item.get("processID"))), scope, version)
     if key not in known:
         process = processes.get(key[0])
         process = process if isinstance(process, dict) else {}

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from trackway_analyzer.dialects.values import json_of
+from trackway_analyzer.dialects.values import json_of, text
 from trackway_analyzer.read.foreign_values import (
     Origins,
     first,
@@ -107,7 +107,7 @@ def _of_object(item: Any) -> list[Observation] | None:
 def _is_observation(item: Any) -> bool:
     return (
         isinstance(item, dict)
-        and str(item.get("type")).upper() in _TYPES
+        and _upper(item.get("type")) in _TYPES
         and ("traceId" in item or "trace_id" in item)
         and ("startTime" in item or "start_time" in item)
         and ("parentObservationId" in item or "parent_observation_id" in item or "level" in item)
@@ -156,14 +156,14 @@ def _span(
     resource = json_of(metadata.pop("resourceAttributes", None))
     scope = json_of(metadata.pop("scope", None))
     scope = scope if isinstance(scope, dict) else {}
-    kind = str(item.get("type")).upper()
+    kind = _upper(item.get("type"))
     is_event = kind == "EVENT"
     own = _own_attributes(item, trace, metadata, kind)
-    failed = str(item.get("level")).upper() == "ERROR"
+    failed = _upper(item.get("level")) == "ERROR"
     return RawSpan(
         trace_id,
         span_id,
-        str(item.get("name") or ""),
+        text(item.get("name")) or "",
         start or end or 0,
         origins.of(resource, _text(scope.get("name")), _text(scope.get("version"))),
         {**_plain(attributes), **own},
@@ -227,6 +227,10 @@ def _plain(attributes: dict[str, Any]) -> Attributes:
     for key, value in attributes.items():
         kept(found, str(key), value)
     return found
+
+
+def _upper(value: Any) -> str:
+    return (text(value) or "").upper()
 
 
 def _text(value: Any) -> str | None:

@@ -82,7 +82,8 @@ def enum(value: Any, names: tuple[str, ...], prefix: str) -> str | None:
         name = value.upper().removeprefix(prefix)
         if name in names:
             return name
-        return enum(int(value), names, prefix) if value.isascii() and value.isdigit() else None
+        small = len(value) < 10 and value.isascii() and value.isdigit()
+        return enum(int(value), names, prefix) if small else None
     return None
 
 

@@ -28,6 +28,14 @@ _COLUMNS: Final = {
 }
 
 
+def all_kept(attributes: Mapping[str, JsonValue]) -> Attributes:
+    """Return the attributes that are no null, each within its bounds (`kept`)."""
+    own: Attributes = {}
+    for key, value in attributes.items():
+        kept(own, key, value, _COLUMNS.get(key))
+    return own
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A call that was carried out, and what it came to."""
@@ -124,7 +132,7 @@ class SessionSpans:
         heads = {span.span_id: span for span in self._spans if span.span_id in self._heard}
         for agent, messages in self._heard.items():
             if agent in heads:
-                heads[agent].attributes[UNREAD] = messages
+                kept(heads[agent].attributes, UNREAD, messages)
         if self._spans and self._clock:
             self._spans[0].attributes.setdefault(Trackway.RUN_LAST_STEP, self._steps)
         return self._spans
@@ -147,9 +155,7 @@ class SessionSpans:
         status: str = "UNSET",
         said: str | None = None,
     ) -> str:
-        own: Attributes = {}
-        for key, value in attributes.items():
-            kept(own, key, value, _COLUMNS.get(key))
+        own = all_kept(attributes)
         number = len(self._spans) + 1
         # Several files may hold one trace, each with agents of its own.
         made = f"{number:016x}" if self._clock else made_id(self._trace_id, parent, number)

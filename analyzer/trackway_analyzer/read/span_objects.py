@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from trackway_analyzer.dialects.values import json_of
+from trackway_analyzer.dialects.values import json_of, text
 from trackway_analyzer.read.any_value import attributes_of
 from trackway_analyzer.read.foreign_values import first, kept, span_id_of, time_of, trace_id_of
 from trackway_analyzer.read.otlp_values import CODES, KINDS
@@ -52,7 +52,7 @@ def object_span(
     return RawSpan(
         trace_id,
         span_id,
-        str(item.get("name") or ""),
+        text(item.get("name")) or "",
         start or end or 0,
         origin,
         attributes,
@@ -131,7 +131,7 @@ def _events(value: Any) -> tuple[RawEvent, ...]:
                 if name not in _OWN_OF_EVENT:
                     kept(attributes, name.replace("exception_", "exception."), value)
             time = time_of(first(item, *_TIME))
-            found.append(RawEvent(str(item.get("name") or ""), time, attributes))
+            found.append(RawEvent(text(item.get("name")) or "", time, attributes))
     return tuple(found)
 
 

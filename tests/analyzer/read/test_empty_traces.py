@@ -75,8 +75,6 @@ BROKEN: dict[str, Any] = {
     "inspect sample": INSPECT | {"samples": [{"id": 1, "messages": None}]},
     "atif": ATIF | {"steps": None},
     "atif header": ATIF,
-    "tau-bench": [BENCHMARK | {"traj": None}],
-    "tau2-bench": {"info": {}, "simulations": [{"id": "s", "task_id": "7", "messages": None}]},
     "jaeger": {"traceID": TRACE, "spans": "gone", "processes": {}},
     "transcript": {"run_id": "r", "messages": ["hello"]},
 }
@@ -86,6 +84,7 @@ RUNS: dict[str, Any] = {
     | {"samples": [{"id": 1, "messages": [], "error": {"message": "no sandbox"}}]},
     "atif": ATIF | {"steps": []},
     "tau-bench": [BENCHMARK | {"traj": []}],
+    "tau-bench, null": [BENCHMARK | {"traj": None}],
     "tau2-bench": {
         "info": {"agent_info": {"llm": "m"}},
         "simulations": [{"id": "s", "task_id": "7", "messages": [], "reward_info": {"reward": 0}}],

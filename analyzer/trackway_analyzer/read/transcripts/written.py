@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
@@ -17,6 +17,7 @@ from trackway_analyzer.json_text import canonical, compact
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.any_value import BrokenValueError, bounded
 from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.read.session_spans import all_kept
 from trackway_analyzer.spans import NO_TIME, Attributes, Origin, RawSpan
 
 KEPT: Final = "transcript."
@@ -81,7 +82,7 @@ class WrittenRun:
             self._heard = []
         if self._model is not None:
             own[GenAI.REQUEST_MODEL] = self._model
-        self._add("chat", own | _known(attributes or {}), start, end)
+        self._add("chat", own | dict(attributes or {}), start, end)
 
     def result(self, result: Result) -> None:
         """Put down a call that was carried out."""
@@ -101,7 +102,7 @@ class WrittenRun:
             own[GenAI.ERROR_TYPE] = result.error_type or "tool_error"
             status = "ERROR"
             said = result.value if isinstance(result.value, str) else None
-        self._add(result.tool or "tool", _known(own), result.start, result.end, status, said)
+        self._add(result.tool or "tool", own, result.start, result.end, status, said)
 
     def ended(
         self, attributes: Mapping[str, JsonValue], *, start: int = NO_TIME, end: int = NO_TIME
@@ -110,12 +111,12 @@ class WrittenRun:
         own: Attributes = {
             GenAI.OPERATION_NAME: "invoke_agent",
             Trackway.RUN_LAST_STEP: self._steps,
-            **_known(attributes),
+            **attributes,
         }
         if self._heard:
             own[UNREAD] = self._heard
         root = RawSpan(
-            self._trace, _ROOT, "run", start, self._origin, own, kind="INTERNAL", end=end
+            self._trace, _ROOT, "run", start, self._origin, all_kept(own), kind="INTERNAL", end=end
         )
         run_id = own.get(Trackway.RUN_ID)
         if run_id is None:
@@ -144,7 +145,7 @@ class WrittenRun:
                 name,
                 start,
                 self._origin,
-                attributes,
+                all_kept(attributes),
                 _ROOT,
                 "INTERNAL",
                 end,
@@ -238,7 +239,3 @@ def text_at(value: JsonValue, *path: str) -> str | None:
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, str) and value else None
-
-
-def _known(attributes: Mapping[str, Any]) -> Attributes:
-    return {key: value for key, value in attributes.items() if value is not None}
