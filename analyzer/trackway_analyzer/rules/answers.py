@@ -22,7 +22,8 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.rules.claim_language import agrees, as_number, compiled_pattern
+from trackway_analyzer.rules.amounts import agrees, as_number
+from trackway_analyzer.rules.claim_language import compiled_pattern
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.identifiers import words

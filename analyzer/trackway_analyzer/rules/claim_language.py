@@ -17,8 +17,8 @@ A match in a text is a claim unless its clause takes it back. The forms are Engl
 5. A question is no claim, nor what somebody else is said to have said ("you said it was …"), nor
    what is so in general ("only sealed items are refunded"). A question that follows asks nothing
    about the claim ("…, is there anything else?"), other than a tag ("…, is that right?").
-6. Numbers are compared as numbers: `$84.00`, `84`, `84,00 €` and `84 dollars` are the same. A group
-   that caught the beginning of a number stands for the whole number.
+6. A group that caught the beginning of a number stands for the whole number, with the currency and
+   unit beside it (`amounts`). Each item of a list is a claim of its own (`listed_values`).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
+from trackway_analyzer.rules.amounts import AFTER, BEFORE
 from trackway_analyzer.rules.claim_forms import (
     ABBREVIATION,
     ASKS,
@@ -52,6 +52,7 @@ from trackway_analyzer.rules.claim_forms import (
     SENTENCE_END,
     TO_COME,
 )
+from trackway_analyzer.rules.listed_values import listed_beside
 from trackway_analyzer.rules.unread import is_mark, marked
 
 _ZEROS: Final = str.maketrans("123456789", "000000000")
@@ -64,7 +65,8 @@ _DECORATION: Final = re.compile(rf"{MARKDOWN}|^\s*(?:[-•>]|\d+[.)])\s+")
 _WHOLE_NUMBER: Final = re.compile(
     r"(?<![\w.,])(?:\d{1,3}(?:[,.'’\u00a0\u202f]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)(?![.,]?\d)"
 )
-_NUMBER: Final = re.compile(r"[-+]?\d[\d.,'’\u00a0\u202f ]*\d|[-+]?\d")
+_BARE_NUMBER: Final = re.compile(r"[-+]?\d[\d.,'’]*")
+_BLANKS_IN_NUMBER: Final = re.compile(r"\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?![\d])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +108,17 @@ class Claimed:
             return {}
         text = self.sentence.text
         spans = self.place.groups
-        return {
-            name: text[start : _end_of_number(text, spans, name)]
-            for name, (start, _) in spans.items()
-        }
+        return {name: _without_stop(text[slice(*_whole(text, spans, name))]) for name in spans}
+
+    def ways(self, group: str) -> tuple[str, ...]:
+        """What a group may stand for: with the unit beside it; in groups of three with it too."""
+        text = self.sentence.text
+        start, end = _whole(text, self.place.groups, group)
+        if not _BARE_NUMBER.fullmatch(text, start, end):
+            return (text[start:end],)
+        blanks = _BLANKS_IN_NUMBER.match(text, start)
+        ends = {end, blanks.end() if blanks and blanks.end() > end else end}
+        return tuple(_with_unit(text, start, at) for at in sorted(ends))
 
     @property
     def hidden(self) -> dict[str, str]:
@@ -155,14 +164,27 @@ def _claims_like(text: str, pattern: str) -> list[Found]:
 
 
 def _found(text: str, expression: re.Pattern[str]) -> list[Found]:
-    return [
-        Found(number, {k: match.span(k) for k, v in match.groupdict().items() if v is not None})
-        for number, sentence in enumerate(sentences(text))
-        for match in expression.finditer(sentence.text)
-        if match.group()
-        and not is_mark(sentence.text, *match.span())
-        and is_claim(sentence.text, *match.span())
-    ]
+    found: list[Found] = []
+    for number, sentence in enumerate(sentences(text)):
+        matches = [
+            match
+            for match in expression.finditer(sentence.text)
+            if match.group()
+            and not is_mark(sentence.text, *match.span())
+            and is_claim(sentence.text, *match.span())
+        ]
+        caught = [_places(match) for match in matches]
+        for match, places in zip(matches, caught, strict=True):
+            found.append(Found(number, places))
+            for name in places:
+                for span in listed_beside(sentence.text, match, expression, name):
+                    if all(other.get(name) != span for other in caught):
+                        found.append(Found(number, {**places, name: span}))
+    return found
+
+
+def _places(match: re.Match[str]) -> dict[str, tuple[int, int]]:
+    return {name: match.span(name) for name, said in match.groupdict().items() if said is not None}
 
 
 @lru_cache(maxsize=512)
@@ -180,14 +202,25 @@ def compiled_pattern(pattern: str) -> re.Pattern[str]:
         raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
 
 
-def _end_of_number(text: str, spans: dict[str, tuple[int, int]], name: str) -> int:
-    """Where a group ends: with the number that it begins, unless other groups share that number."""
+def _whole(text: str, spans: dict[str, tuple[int, int]], name: str) -> tuple[int, int]:
+    """Where a group stands: up to the end of its number, unless other groups share that number."""
     start, end = spans[name]
     number = _WHOLE_NUMBER.match(text, start)
     if number is None or not start < end < number.end():
-        return end
+        return start, end
     shared = any(end <= other < number.end() for other, _ in spans.values())
-    return end if shared else number.end()
+    return start, end if shared else number.end()
+
+
+def _with_unit(text: str, start: int, end: int) -> str:
+    """A number with the currency and unit beside it."""
+    before, after = BEFORE.search(text, 0, start), AFTER.match(text, end)
+    return text[before.start() if before else start : after.end() if after else end]
+
+
+def _without_stop(words: str) -> str:
+    """Words without the stop of their sentence."""
+    return words.rstrip(".,;:!?") or words
 
 
 def is_claim(sentence: str, start: int, end: int) -> bool:
@@ -249,52 +282,3 @@ def _clause(sentence: str, start: int, end: int) -> tuple[int, int]:
         first = assured.end()
     last = next((b.start() for b in BOUNDARY.finditer(sentence, end)), len(sentence))
     return first, last
-
-
-def as_number(text: object) -> Decimal | None:
-    """Read the one number of a text or value, without currency and separators; None: no number."""
-    if isinstance(text, bool):
-        return None
-    if isinstance(text, (int, float)):
-        return Decimal(str(text))
-    found = _NUMBER.findall(text) if isinstance(text, str) else []
-    if len(found) != 1:
-        return None
-    try:
-        return Decimal(_normal(found[0]))
-    except InvalidOperation:
-        return None
-
-
-def numbers_in(text: str) -> list[Decimal]:
-    """All numbers of a text; what blanks may group or part is read both ways."""
-    found = [d for digits in _NUMBER.findall(text) for d in {digits, *digits.split(" ")}]
-    return [n for digits in found if (n := as_number(digits)) is not None]
-
-
-def _normal(digits: str) -> str:
-    """Drop thousands separators and write the decimal separator as a point."""
-    bare = re.sub(r"['’\u00a0\u202f ]", "", digits)
-    decimal = max(bare.rfind("."), bare.rfind(","))
-    if decimal < 0:
-        return bare
-    separator, fraction = bare[decimal], bare[decimal + 1 :]
-    other = "," if separator == "." else "."
-    groups = bare.count(separator) > 1 or (
-        len(fraction) == 3 and separator == "," and other not in bare
-    )
-    if groups:
-        return bare.replace(separator, "").replace(other, ".")
-    return bare[:decimal].replace(other, "").replace(separator, "") + "." + fraction
-
-
-def agrees(said: str, value: object) -> bool:
-    """Whether words of a text name a recorded value."""
-    spoken, actual = as_number(said), as_number(value)
-    if spoken is not None and actual is not None:
-        return spoken == actual
-    return _plain(said) == _plain(str(value))
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[\s#\"'`.,]+", " ", text).strip().casefold()

@@ -19,7 +19,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -29,10 +29,11 @@ import pyarrow.compute as pc
 from trackway.schema import GapName
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.engine.looks import Looks
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.amounts import agrees, currency_of, may_be_same, readings
 from trackway_analyzer.rules.claim_language import (
     MARKDOWN,
     Claimed,
-    agrees,
     claims,
     compiled_pattern,
     digit_blind,
@@ -49,13 +50,16 @@ from trackway_analyzer.rules.sentences import (
     nearest_name,
     step,
 )
-from trackway_analyzer.rules.terms import Hidden
+from trackway_analyzer.rules.terms import Hidden, Source
 from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.unread import left_out, may_leave_out
-from trackway_analyzer.rules.values import reader, shown
+from trackway_analyzer.rules.values import ABSENT, Absent, reader, shown
 
 _ZEROS: Final = np.arange(256, dtype=np.uint8)
 _ZEROS[ord("1") : ord("9") + 1] = ord("0")
+_MINOR: Final = re.compile(r"cents?\b|minor", re.IGNORECASE)
+"""In the name of an argument: it counts in the hundredth part of the currency."""
+_CURRENCY: Final = re.compile(r"currency(?:_?code)?\Z", re.IGNORECASE)
 _ANCHOR: Final = re.compile(r"(?<!\\)[\^$]|\\A")
 
 
@@ -155,11 +159,13 @@ class Claim(Rule):
 
     def _mismatch(
         self, evidence: Evidence, row: int, claim: Claimed
-    ) -> tuple[str, str, Any] | Hidden | None:
+    ) -> tuple[str, str, JsonValue | Absent] | Hidden | None:
         """The first group that an argument contradicts: (argument, said, value)."""
         hidden: Hidden | None = None
         for group, said in claim.groups.items():
             path = self.arguments.get(group, group)
+            if not said.strip(" .,;:!?"):
+                continue
             if group in claim.hidden:
                 hidden = hidden or Hidden(claim.hidden[group])
                 continue
@@ -171,8 +177,14 @@ class Claim(Rule):
             unseen = source.hides(*values) if values else source.cut
             if unseen is not None:
                 hidden = hidden or unseen
-            elif not any(agrees(said, value) for value in values):
-                return path, said, values[0] if values else None
+            elif not any(_means(claim, group, path, value) for value in values):
+                whole = claim.ways(group)[0]
+                named = said if readings(said) == readings(whole) else whole
+                return path, named, values[0] if values else ABSENT
+            elif isinstance(found := _other_currency(claim, group, source), Hidden):
+                hidden = hidden or found
+            elif found is not None:
+                return found
         return hidden
 
     @staticmethod
@@ -206,10 +218,11 @@ class Claim(Rule):
         mismatch = self._mismatch(evidence, row, claim)
         assert isinstance(mismatch, tuple)
         name, said, value = mismatch
+        had = f"no {name}" if isinstance(value, Absent) else f"{name} {shown(value)}"
         return Said(
-            sentence=f"{quote}, but {step(evidence, row)} had {name} {shown(value)}, not {said}",
+            sentence=f"{quote}, but {step(evidence, row)} had {had}, not {said}",
             expected=said,
-            got=value,
+            got=None if isinstance(value, Absent) else value,
             nearest=at_step(evidence, row),
         )
 
@@ -221,6 +234,29 @@ class Claim(Rule):
         if near is not None:
             sentence += f"; nearest: {where}"
         return Said(sentence=sentence, expected=self.needs, nearest=where)
+
+
+def _means(claim: Claimed, group: str, path: str, value: JsonValue) -> bool:
+    """Whether a group names the value of an argument."""
+    minor = _MINOR.search(path) is not None
+    return any(agrees(said, value, minor=minor) for said in claim.ways(group))
+
+
+def _other_currency(
+    claim: Claimed, group: str, source: Source
+) -> tuple[str, str, JsonValue] | Hidden | None:
+    """The currency of a call that is not the one of an amount: (argument, said, value)."""
+    said = claim.ways(group)[-1]
+    spoken = currency_of(said)
+    if spoken is None or not readings(said) or not isinstance(source.value, dict):
+        return None
+    for name, value in source.value.items():
+        if _CURRENCY.search(name) and isinstance(value, str):
+            if (hidden := source.hides(value)) is not None:
+                return hidden
+            if not may_be_same(spoken, currency_of(value)):
+                return name, said, value
+    return None
 
 
 _WHOLE_OR_NOT: Final = (None, GapName.TRUNCATED_VALUE, NOT_RECORDED_GAP, REDACTED_GAP)

@@ -19,7 +19,7 @@ from typing import Any, Final
 from trackway.schema import REDACTION_MARKER, GapName, Operation
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.rules.claim_language import as_number, numbers_in
+from trackway_analyzer.rules.amounts import as_number, numbers_in
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.gaps import REDACTED_GAP
 from trackway_analyzer.rules.terms import Hidden

@@ -14,7 +14,8 @@ from trackway_analyzer.model import Gap, Trajectory
 from trackway_analyzer.records import trajectory_of
 from trackway_analyzer.rules import Claim, InsufficientEvidenceError, RuleViolationError
 from trackway_analyzer.rules.actions import action_claim
-from trackway_analyzer.rules.claim_language import agrees, as_number, claims, sentences
+from trackway_analyzer.rules.amounts import agrees, as_number
+from trackway_analyzer.rules.claim_language import claims, sentences
 
 SAYS = r"refund (?:of \$(?P<amount>[\d.,]+) )?.*(?:processed|on its way|issued)"
 
