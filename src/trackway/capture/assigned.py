@@ -112,7 +112,7 @@ def value_at(
     separator = match["separator"]
     spaced = bool(match["space"])
     at = match.end()
-    span = _quoted_span(text, at, work) or _listed_span(text, at, work)
+    span = quoted_span(text, at, work) or _listed_span(text, at, work)
     if span is not None:
         return Assigned(*span, separator, spaced, True)
     if separator == ",":
@@ -145,7 +145,8 @@ def is_marker(text: str) -> bool:
     return _marker.fullmatch(text) is not None
 
 
-def _quoted_span(text: str, at: int, work: Work) -> tuple[int, int] | None:
+def quoted_span(text: str, at: int, work: Work) -> tuple[int, int] | None:
+    """Return from where to where a quoted text goes whose opening quote stands at a place."""
     match = _quote(text, at)
     if match is None:
         return None
@@ -200,7 +201,7 @@ def _listed_span(text: str, at: int, work: Work) -> tuple[int, int] | None:
         return None
     start = stop = -1
     for _ in range(_MOST_LISTED):
-        span = _quoted_span(text, place.end(), work)
+        span = quoted_span(text, place.end(), work)
         if span is None:
             break
         start, stop = (span[0] if start < 0 else start), span[1]

@@ -2,7 +2,8 @@
 
 1. The name that stands before `=`, `:`, `:=` or, both in quotes, a comma decides, alone or with
    the word before it (`API key: x`), as it would decide on a key (`secret_names.py`); `pass`, `pw`
-   and `auth` only in quotes or before `=`. So does the name of an element of XML.
+   and `auth` only in quotes or before `=`. So does the name of an element of XML, or one that is
+   the value of another attribute (`tags.py`).
 2. How far a value goes says `assigned.py`. Behind `authorization` and `cookie`, and behind
    `password:` where it begins a line, it is the rest of the line.
 3. No secret: fewer than 4 characters; None, null, true, false; a call or an index
@@ -27,6 +28,7 @@ from trackway.capture.assigned import (
 )
 from trackway.capture.search import LOOK, Work
 from trackway.capture.secret_names import MORE, DeniedNames, is_alone, is_password, is_wording
+from trackway.capture.tags import ATTRIBUTE_BEFORE, ATTRIBUTE_BEHIND, is_attribute, value_beside
 from trackway.schema import redaction_marker
 
 MARKER: Final = redaction_marker("assignment")
@@ -56,6 +58,7 @@ _HEADERS: Final = frozenset(("authorization", "cookie"))
 _REST: Final = f"(?:word|wd|phrase|code|d)?{MORE}?"
 _SEPARATOR: Final = f"(?:{BEFORE_SEPARATOR}|{BEFORE_COMMA})"
 _separates: Final = re.compile(f"(?P<rest>{_REST})(?:{_SEPARATOR})").match
+_ends_attribute: Final = re.compile(rf"(?P<rest>{_REST})(?:{ATTRIBUTE_BEHIND})").match
 _opens: Final = re.compile(rf"(?P<rest>{_REST})[0-9]{{0,4}}(?:\s[^<>]{{0,256}})?>").match
 _NAME_CHARACTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _LONGEST_NAME: Final = 64
@@ -91,14 +94,15 @@ class Assignments:
         self.screens: Final = (
             f"{either}(?i:{_REST}){_SEPARATOR}",
             f"<[A-Za-z0-9_.:-]*{either}",
+            f"{ATTRIBUTE_BEFORE}{either}(?i:{_REST}){ATTRIBUTE_BEHIND}",
         )
         """Regular expressions without look-around; every assignment matches one."""
 
     def may_stand_in(self, text: str, look: Work) -> bool:
         """Whether a text, or a string in a JSON text, may hold an assignment; paid from `look`."""
         lower = _ascii(text).lower()
-        elements = _may_hold_elements(lower)
-        cost = _NAME * _TAGS if elements else _NAME
+        elements, attributes = _may_hold_elements(lower), _may_hold_attributes(lower)
+        cost = _NAME * _TAGS if elements or attributes else _NAME
         for name in self.endings:
             end = lower.find(name)
             while end >= 0:
@@ -107,6 +111,7 @@ class Assignments:
                     not look.spend(cost)
                     or _separates(lower, end)
                     or (elements and _is_in_tag(lower, end))
+                    or (attributes and _ends_attribute(lower, end) and is_attribute(lower, end))
                 ):
                     return True
                 end = lower.find(name, end)
@@ -130,7 +135,7 @@ class Assignments:
                 break
             if found is None or value is None:
                 continue
-            if self._is_secret(text, value, name, found):
+            if value.start >= done and self._is_secret(text, value, name, found):
                 pieces += (text[done : value.start], MARKER)
                 done = value.stop
             elif name == "cookie":  # it has no `=`, and neither has the rest of its line
@@ -144,8 +149,8 @@ class Assignments:
         """
         lower = _ascii(text).lower()
         names = [name for name in self.endings if name in lower]
-        elements = _may_hold_elements(lower)
-        cost = _NAME * _TAGS if elements else _NAME
+        elements, attributes = _may_hold_elements(lower), _may_hold_attributes(lower)
+        cost = _NAME * _TAGS if elements or attributes else _NAME
         for start in range(0, len(lower) if names else 0, _STRETCH):
             found: list[tuple[int, str]] = []
             looks = 0
@@ -158,6 +163,8 @@ class Assignments:
                     match = _separates(lower, end)
                     if match is None and elements and _is_in_tag(lower, end):
                         match = _opens(lower, end)
+                    if match is None and attributes and is_attribute(lower, end):
+                        match = _ends_attribute(lower, end)
                     if match is not None:
                         found.append((match.end("rest"), name))
                     end = lower.find(name, end, stop) + length
@@ -185,7 +192,9 @@ class Assignments:
         header, password = name in _HEADERS, self._is_password(whole)
         value = value_at(text, start, end, work, header=header, password=password)
         if value is None:
-            return element_at(text, end) if _is_in_tag(text, end) else None
+            if _is_in_tag(text, end):
+                return element_at(text, end)
+            return value_beside(text, start, end, work) if is_attribute(text, end) else None
         if value.separator == "," and text[start - 1 : start] not in ("'", '"'):
             return None
         bare = text[end : end + 1] not in _QUOTES and "=" not in value.separator
@@ -208,6 +217,10 @@ class Assignments:
 
 def _may_hold_elements(text: str) -> bool:
     return "<" in text and ("</" in text or "<\\" in text)
+
+
+def _may_hold_attributes(text: str) -> bool:
+    return "<" in text and ('="' in text or "='" in text or "=\\" in text)
 
 
 def _is_in_tag(text: str, end: int) -> bool:

@@ -37,12 +37,15 @@ _search_hyphenated: Final = re.compile(r"-(?<=[g-zG-Z]-)[A-Za-z0-9_-]{16}").sear
 _search_auth: Final = re.compile(kinds.AUTH_SCREEN).search
 _search_url_password: Final = kinds.URL_PASSWORD.pattern.search
 _search_option: Final = re.compile(f"{kinds.OPTION_SCREEN}|{kinds.USER_SCREEN}").search
+_search_told: Final = re.compile(kinds.TOLD_SCREEN).search
 _UNDERSCORED: Final = kinds.UNDERSCORED_KEY.anchors
 _HYPHENATED: Final = ("sk-", *kinds.HYPHENATED_KEY.anchors)
 QUICK_LOOK: Final = 32_768
 """What a quick look at all texts of a value may cost besides the scans."""
 _NUMBER: Final = 24
 _URL: Final = 24
+_TOLD: Final = 8
+"""Characters that are searched for passwords in words at the cost of one."""
 _ANCHORS: Final = 64
 _CARD_SCREEN: Final = "[0-9](?:[ .-]?[0-9]){12}"
 
@@ -78,6 +81,12 @@ def families_in(text: str, raw: bytes, look: Work) -> int:
         found |= CREDENTIALS
     if "'" in text and " '" in text and has_anchor(text, kinds.SQL_PASSWORD.anchors):
         found |= CREDENTIALS
+    if "-p" in text and " -p" in text and has_anchor(text, kinds.CLIENT_PASSWORD.anchors):
+        found |= CREDENTIALS
+    if (" is" in text or " was" in text) and has_anchor(text, kinds.TOLD.anchors):
+        paid = short and look.spend(len(text) // _TOLD)
+        if not paid or _search_told(text) is not None:
+            found |= CREDENTIALS
     if "-" in text and ("--" in text or "-u" in text):
         paid = short and look.spend(_URL * (text.count("--") + text.count("-u")))
         if not paid or _search_option(text) is not None:
@@ -87,10 +96,16 @@ def families_in(text: str, raw: bytes, look: Work) -> int:
 
 def screen_patterns() -> tuple[str, ...]:
     """Return the same as regular expressions without look-around, which RE2 takes."""
-    in_words = (kinds.OPTION_VALUE, kinds.USER_OPTION, kinds.SQL_PASSWORD)
+    in_words = (
+        *(kinds.OPTION_VALUE, kinds.USER_OPTION, kinds.CLIENT_PASSWORD),
+        *(kinds.TOLD, kinds.SQL_PASSWORD),
+    )
     screened = {*kinds.KEYS, kinds.PRIVATE_KEY, *kinds.CREDENTIALS}.difference(in_words)
     anchors = {anchor for kind in screened for anchor in kind.anchors}
-    patterns = (_CARD_SCREEN, kinds.OPTION_SCREEN, kinds.USER_SCREEN, kinds.SQL_SCREEN)
+    patterns = (
+        *(_CARD_SCREEN, kinds.OPTION_SCREEN, kinds.USER_SCREEN, kinds.CLIENT_SCREEN),
+        *(kinds.TOLD_SCREEN, kinds.SQL_SCREEN),
+    )
     return (*sorted(map(re.escape, anchors)), *patterns)
 
 

@@ -140,15 +140,20 @@ AUTH_SCHEME: Final = SecretPattern(
     before=1,
 )
 AUTH_SCREEN: Final = r"[Bb](?:earer|asic) {1,4}[A-Za-z0-9._~+/=-]{8}"
+# A port is no password, whatever stands in the path: `http://h:80/a@b`.
 URL_PASSWORD: Final = _kind(
-    "url_password", r"://[^\s/:@\"'\[]{0,256}:(?P<secret>[^\s/@\"'\[]{1,256})@", "://"
+    "url_password",
+    r"://[^\s/:@\"'\[]{0,256}:(?![0-9]{1,5}/)"
+    r"(?P<secret>(?:[^\s@\"'\[:]|:(?!//)){1,1024}+(?:@[^\s/@\"'\[]{0,256}+(?=@))*+)@",
+    "://",
 )
 URL_SIGNATURE: Final = _kind(
     "url_signature", r"(?:sig|ignature)=(?P<secret>[A-Za-z0-9%+/_=-]{16,})", "sig=", "ignature="
 )
 # Python takes a dotted capital and a dotless small i for an i in either case, RE2 does not.
 _OPTION: Final = (
-    "(?i:password|passwd|passphrase|pwd|token|secret|secret-key|ap[i\u0130\u0131]-?key|access-key)"
+    "(?i:password|passwd|passphrase|passcode|pass|pwd|token|secret|secret-key"
+    "|ap[i\u0130\u0131]-?key|access-key)"
 )
 OPTION_SCREEN: Final = rf"--(?:[A-Za-z0-9]{{1,16}}-){{0,3}}{_OPTION} {{1,4}}[^ -]"
 OPTION_VALUE: Final = _kind(
@@ -166,6 +171,34 @@ USER_OPTION: Final = _kind(
     "-u ",
     "-user ",
 )
+_CLIENTS: Final = ("mysql", "mariadb", "sshpass")
+CLIENT_PASSWORD: Final = _kind(
+    "command_option",
+    rf"(?:{'|'.join(_CLIENTS)})[a-z_-]{{0,16}}(?: [^\s-]?[^\s]{{1,64}}){{0,8}}? -p[\"']?"
+    r"(?P<secret>[^\s\"'\\]{4,})",
+    *_CLIENTS,
+)
+CLIENT_SCREEN: Final = " -p[^ ]"
+TOLD_SCREEN: Final = (
+    "(?:[Pp]ass ?(?:word|phrase|code)|[Pp]wd|[Ss]ecret|[Tt]oken"
+    "|(?:[Aa]pi|API|[Ss]ecret)[ _-]?[Kk]ey|(?:[Pp]in|PIN)(?: ?[Cc]ode)?) (?:is|was)"
+)
+_WORDING: Final = re.compile(r"[A-Za-z]?[a-z]*(?:['-][A-Za-z]?[a-z]+)*[.,;:!?)]*")
+TOLD: Final = SecretPattern(
+    "assignment",
+    re.compile(
+        TOLD_SCREEN + r"(?: now)?:? {1,4}(?P<quote>\\*[\"'`]|\*{1,3})?"
+        r"(?P<secret>(?!\[redacted:)"
+        r"(?(quote)[^\r\n\\\"'`*]{4,256}+|[^\s\"'\\<>(){}\[\]]{4,256}+))"
+    ),
+    tuple(
+        f"{name} {verb}"
+        for name in ("word", "phrase", "ode", "wd", "ecret", "oken", "ey", "in", "IN")
+        for verb in ("is", "was")
+    ),
+    # The password is required: that is no secret.
+    lambda match: _WORDING.fullmatch(match["secret"]) is None,
+)
 SQL_SCREEN: Final = "(?i:identified by|password) {1,4}'"
 SQL_PASSWORD: Final = _kind(
     "sql_password",
@@ -178,6 +211,8 @@ CREDENTIALS: Final = (
     URL_SIGNATURE,
     OPTION_VALUE,
     USER_OPTION,
+    CLIENT_PASSWORD,
+    TOLD,
     SQL_PASSWORD,
 )
 

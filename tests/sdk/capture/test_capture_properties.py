@@ -420,6 +420,7 @@ FRAGMENTS = st.sampled_from(
             "passphrase",
             "  ",
         ),
+        *('<a name="', '="', "'/>", " value='", "word is ", "mysql ", " -p", "--pass "),
         *("['", "\\\\", "a1", "\\n", "auth", "pass", "<password>", "</"),
     ]
 )

@@ -138,6 +138,29 @@ CREDENTIALS = [
         "<db-password><![CDATA[[redacted:assignment]]]></db-password>",
     ),
 ]
+IN_TAGS = [
+    ('<p name="password" value="hunter2"/>', '<p name="password" value="[redacted:assignment]"/>'),
+    ("<i value='hunter2' name='password'>", "<i value='[redacted:assignment]' name='password'>"),
+    ('<i type="password" value="hunter2">', '<i type="password" value="[redacted:assignment]">'),
+    ('<e key="db.password">hunter2</e>', '<e key="db.password">[redacted:assignment]</e>'),
+    (
+        r"<a id=\"token\" b=\"\" content=\"hunter2\">",
+        r"<a id=\"token\" b=\"\" content=\"[redacted:assignment]\">",
+    ),
+]
+"""Secrets in tags that are named by another attribute."""
+IN_WORDS = [
+    ("https://u:p/hunter2@h/x", "https://u:[redacted:url_password]@h/x"),
+    ("https://u:p@hunter2@h/x", "https://u:[redacted:url_password]@h/x"),
+    ("a://u:p#hunter2@h,b://h", "a://u:[redacted:url_password]@h,b://h"),
+    ("mysql -u me -phunter2 db", "mysql -u me -p[redacted:command_option] db"),
+    ("sshpass -p'hunter2' ssh h", "sshpass -p'[redacted:command_option]' ssh h"),
+    ("x --pass hunter2", "x --pass [redacted:command_option]"),
+    ("The password is hunter2.", "The password is [redacted:assignment]"),
+    ("my PIN was: 123456", "my PIN was: [redacted:assignment]"),
+    ('the API key is now "a b hunter2"', 'the API key is now "[redacted:assignment]"'),
+    ("Password is **hunter2**", "Password is **[redacted:assignment]**"),
+]
 QUOTED = [
     ('{"password": "pa\\"ss hunter2", "n": 1}', '{"password": "[redacted:assignment]", "n": 1}'),
     ('{"token": "\\"hunter2\\""}', '{"token": "[redacted:assignment]"}'),
@@ -199,6 +222,12 @@ UNQUOTED = [
 """Secrets without quotes, as far as they go."""
 HARMLESS = [
     '["password", "username"]',
+    '<label for="password">Your password</label>',
+    '<input type="password" name="p">',
+    '<a href="/reset?of=password">at 12:30</a>',
+    "The password is required. The token is well-known, the secret is out!",
+    "http://localhost:8080/@scope/package",
+    "mkdir -p /tmp/mysql; docker run -p8080:80 x",
     "columns: ('token', 'user_name')",
     'data["tokens"] = 5',
     "The order 123456789012 was refunded on 2026-01-02.",
@@ -239,7 +268,7 @@ HARMLESS = [
 ]
 
 
-TEXTS = [*CREDENTIALS, *QUOTED, *UNQUOTED]
+TEXTS = [*CREDENTIALS, *QUOTED, *UNQUOTED, *IN_TAGS, *IN_WORDS]
 
 
 @pytest.mark.parametrize(("secret", "kind"), SECRETS.items(), ids=SECRETS.values())

@@ -60,6 +60,7 @@ PIECES = st.sampled_from(
         *("password", "PASSWORD", "token", "toKen", "to\u212aen", "\u017fecret", "Cookie", "jwt"),
         *("api-key", "ap\u0130key", "ap\u0131-key", "connection string", "identified by", "otp"),
         *("pass", "pw", "auth", "s", "Confirm", "<", ">", "</", "<\\/", "['", "']", ":=", "a.b-"),
+        *('<a name="', '="', "value='", " is ", "mysql", " -p", "--pass "),
         *("`", "*", "]", "b'", "','", '",', "\\t", "\\n", "|\n "),
         *("=", ":", "'", '"', '\\"', "\\\\\\", ",", "}", " ", "    ", "--", "-u ", "-user ", "a-"),
         *("://", "sk-", "sig=", "earer ", "4111", "1111", "1", ".", "hunter2", "x" * 17, "ghp_"),
