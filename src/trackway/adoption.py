@@ -4,7 +4,8 @@
 2. A streaming response of Starlette or FastAPI has its body followed.
 3. A model client's stream (an iterator with methods of its own) is followed only where the function
    is a model call; it goes on looking like an instance of its class.
-4. One that is dropped before anybody read it is abandoned, not lost.
+4. A task or a future is waited for (`futures`).
+5. What is dropped before anybody read it is abandoned, not lost.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from trackway.driving import (
     follow_generator,
 )
 from trackway.fields import get, is_a
+from trackway.futures import future_follower
 
 Follow = Callable[[Any, Opened], Any]
 
@@ -66,7 +68,7 @@ def _follower(kind: type) -> Follow | None:
             return _follow_response
     if any("__anext__" in space or "__next__" in space for space in spaces):
         return _follow_iterator
-    return None
+    return future_follower(kind)
 
 
 def _coroutine(result: Coroutine[Any, Any, Any], live: Opened) -> Any:
