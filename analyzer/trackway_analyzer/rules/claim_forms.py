@@ -1,4 +1,4 @@
-"""Forms of English that take a claim back or let it stand, as patterns of `claim_language`."""
+"""Forms of English that take a claim back or let it stand, as patterns of `claim_clauses`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ ABBREVIATION: Final = re.compile(
 BOUNDARY: Final = re.compile(
     r"(?<!\d),|,(?!\d)|[;:](?!\d)|\s[-–—]+\s|—|[()]"
     r"|\s(?=(?:and|but|so(?!\s+far\b)|then|because|although|though|however|while)\b)"
+    r"|(?<!\bsoon)(?<!\blong)(?<!\bfar)\s(?=(?:since|as|given\s+that)\s+(?:I|we|you|it|they|he|she|this|that|the|your|there)\b)"
+    r"|\s(?=(?:that\s+|which\s+)?(?:you|they|he|she|it)\s+"
+    r"(?:never\b|(?:did|could|have|has)(?:n['’]t|\s+not)\b))"
     r"|\s(?=yet\s+(?:I|we|you|it|they|the|your|this)\b)"
     r"|\s(?=(?:that|which|who)\s+(?:will|should|can|may|might|would|could)\b)",
     _WORDS,
@@ -40,6 +43,61 @@ ASSURED: Final = re.compile(
     _WORDS,
 )
 """Words that affirm the clause after them, whatever verb they have themselves."""
+_ADVERBS: Final = r"(?:\s+(?:just|now|also|then|since|\w+ly|already))*"
+DEED: Final = re.compile(
+    rf"\b(?:I|we)(?:['’]ve|\s+have)?{_ADVERBS}\s+(?:went\s+ahead\s+and\s+)?"
+    r"(?:\w+ed|made|sent|paid|gave|put|did|wrote|got|took)\b",
+    _WORDS,
+)
+"""What the text says its author did."""
+OPENING: Final = re.compile(
+    r"\s*(?:(?:as\s+soon\s+as|once|when(?:ever)?|after|before|until|since|as|because|if|although"
+    r"|(?:even\s+)?though|while)\s+\S+\s+\S.*|(?:without|instead\s+of|rather\s+than|despite"
+    r"|in\s+spite\s+of|unlike)\s+\S.*)(?<!\bthat)(?<!\bsay)(?<!\bsays)(?<!\bthink)(?<!\bbelieve)"
+    r"(?<!\bsee)(?<!\bknow)(?<!\bfind)(?<!\bwish)(?<!\bthe)\s",
+    _WORDS,
+)
+"""What opens a sentence and ends where its author did something."""
+_PERFORMED: Final = (
+    r"(?:issued|made|sent|processed|created|initiated|completed|submitted|placed|paid|posted"
+    r"|credited|booked|cancell?ed|changed|updated|shipped|executed|granted|approved)\b"
+)
+WHICH_WAS_DONE: Final = re.compile(
+    rf"\s(?:that\s+|which\s+)?(?:I|we)(?:['’]ve|\s+have)?{_ADVERBS}\s+{_PERFORMED}"
+    rf"|\s(?:that|which)\s+(?:was|were|has\s+been|have\s+been){_ADVERBS}\s+{_PERFORMED}",
+    _WORDS,
+)
+"""What is said of a thing right behind it: that it was done."""
+COMPOUND: Final = re.compile(
+    r"s?[ -](?:requests?|polic(?:y|ies)|process|team|department|amount|options?|eligibility|status"
+    r"|questions?|inquir(?:y|ies)|terms|rules?|forms?|window|periods?|page|tickets?|claims?|cases?"
+    r"|conditions|issues?|problems?|system|service)\b",
+    _WORDS,
+)
+"""How a word goes on that says of what kind another is."""
+DONE_WITH_IT: Final = re.compile(
+    r"\b(?:processed|completed?|approved|issued|paid|credited|granted|fulfilled|accepted|done"
+    r"|successful(?:ly)?)\b",
+    _WORDS,
+)
+ASKED_FOR: Final = re.compile(
+    r"\b(?:you|they|he|she|customer|user|client)(?:['’]re|['’]d|['’]ve)?\s+(?:\w+\s+){0,2}"
+    r"(?:ask(?:ed|ing|s)?|want(?:ed|s)?|request(?:ed|ing|s)?|need(?:ed|s)?|like|look(?:ed|ing)?"
+    r"|seek(?:ing)?|expect(?:ed|ing|s)?|appl(?:y|ied|ying))\s+(?:\w+\s+){0,4}\Z"
+    r"|\b(?:eligible|entitled|qualif(?:y|ies|ied)|request(?:s|ed)?|case|reason|options?|rules?"
+    r"|policy|deadline)\s+(?:for|to|on)\s+(?:\w+\s+){0,3}\Z"
+    r"|\b(?:issues?|problems?|trouble|delays?|errors?|questions?)\s+(?:with|in|about|processing)\s+"
+    r"(?:\w+\s+){0,3}\Z",
+    _WORDS,
+)
+"""Words before a thing that somebody asks for, has a right to, or has trouble with."""
+IN_GENERAL: Final = re.compile(
+    r"\s*(?:(?:all|most|such|our|these)\s+)?(?:[a-z]+\s+)?[a-z]+s\s+(?:usually\s+|normally\s+"
+    r"|generally\s+|typically\s+|only\s+|always\s+)?(?:take|appear|arrive|require|need|depend|go"
+    r"|vary|apply|cost|come|work)\b|\s*(?:in\s+order\s+)?to\s+\w+\s*\Z",
+    _WORDS,
+)
+"""Things in general, in the present tense; what is done for some end."""
 NOT: Final = re.compile(
     r"\b(?:not(?!\s+(?:only|just|merely)\b)|never|cannot|unable|neither|nor|hardly)\b"
     r"|n['’]t\b(?!\s+(?:only|just|merely)\b)"
@@ -66,12 +124,12 @@ MODAL: Final = re.compile(
     r"\b(?:will|shall|would|could|can|may|might|should|must|ought)\b|['’](?:ll|d)\b(?!\s+been)"
     r"|\b(?:need(?:s|ed)?|want(?:s|ed)?|wish(?:es)?|tr(?:y|ying|ied)|attempt(?:s|ing|ed)?"
     r"|hop(?:e|es|ing)|intend(?:s|ing)?|have|has|(?<!was\s)(?<!were\s)(?<!been\s)able)\s+to\b"
-    r"|\b(?:let\s+me|let['’]s|allow\s+me|please|in\s+order\s+to)\b",
+    r"|\bwish\s+(?:I|we)\b|\b(?:let\s+me|let['’]s|allow\s+me|please|in\s+order\s+to)\b",
     _WORDS,
 )
 TO_COME: Final = re.compile(
     r"\b(?:going|about|ready|happy|glad|plan(?:s|ned|ning)?|expect(?:s|ed|ing)?|due|scheduled"
-    r"|supposed|likely|set|eligible)\s+to\b",
+    r"|supposed|likely|set|eligible)\s+to\b|\bstill\s+(?:needs?|requires?)\b",
     _WORDS,
 )
 FINITE: Final = re.compile(r"\b(?:has|have|had|was|were|is|are|been|went)\b|['’](?:s|ve)\b", _WORDS)
@@ -90,7 +148,8 @@ OWN_WORDS: Final = re.compile(r"(?:[,;]|\b(?:so|and|but|then))\s+(?:so\s+)?(?:I|
 ASKS: Final = re.compile(
     r"\s*(?:(?:and|but|so|or)\s+)?(?:(?:is|are|was|do|does|did|has|have|can|could|will|would|shall"
     r"|should|may|what|how|which|who|where|when|why|any|anything)\b(?!\s+(?:that|it|this)\b)"
-    r"(?!['’]t\b))",
+    r"(?!['’]t\b)|(?:is|are|was|were|do|does|did|has|have|can|could|will|would|should)n['’]t\s+"
+    r"(?:it|you|he|she|they|that|this|the|your|I|we)\s+\w+)",
     _WORDS,
 )
 """How a question begins that is no tag to what was said before."""

@@ -2,22 +2,9 @@
 
 A match in a text is a claim unless its clause takes it back. The forms are English.
 
-1. A sentence ends at `.`, `!`, `?`, a line break that no small letter follows; a clause also at a
-   comma, semicolon, dash, colon and before `and`, `but`, `so`, `then`, `because`, `although`, `that
-   will`. "I can confirm that …", "please note that …" stand before a clause and are no part of it.
-2. Negated: `not`, `n't`, `never`, `cannot`, `unable`, `failed to`, `yet to` in the clause; `no`,
-   `without`, `none` up to the end of the match; `failed`, `declined`, `rejected`, `on hold` outside
-   the match. `not only` negates nothing.
-3. Conditional: `if`, `once`, `when`, `unless`, `until`, `after`, `before`, `whether`, `as soon as`,
-   `in case` up to the end of the match; after it, or in a clause before, only where the clause is
-   in the present tense ("is refunded once we receive it").
-4. Still to come: `will`, `shall`, `would`, `can`, `could`, `may`, `might`, `should`, `must`, `need
-   to`, `let me`, `please` up to the end of the match or as the verb of what matched; `going to`,
-   `scheduled to`, `eligible to` in the clause. `was able to` is done.
-5. A question is no claim, nor what somebody else is said to have said ("you said it was …"), nor
-   what is so in general ("only sealed items are refunded"). A question that follows asks nothing
-   about the claim ("…, is there anything else?"), other than a tag ("…, is that right?").
-6. A group that caught the beginning of a number stands for the whole number, with the currency and
+1. A sentence ends at `.`, `!`, `?`, a line break that no small letter follows.
+2. Whether a sentence says of a match that it is so stands in `claim_clauses`.
+3. A group that caught the beginning of a number stands for the whole number, with the currency and
    unit beside it (`amounts`). Each item of a list is a claim of its own (`listed_values`).
 """
 
@@ -31,27 +18,8 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from trackway_analyzer.rules.amounts import AFTER, BEFORE
-from trackway_analyzer.rules.claim_forms import (
-    ABBREVIATION,
-    ASKS,
-    ASSURED,
-    BOUNDARY,
-    CONDITION,
-    FAILED,
-    FINITE,
-    GENERAL,
-    GOES_ON,
-    MODAL,
-    NO,
-    NOT,
-    OWN_WORDS,
-    PASSIVE,
-    PRESENT,
-    REPORTED,
-    SAME_VERB,
-    SENTENCE_END,
-    TO_COME,
-)
+from trackway_analyzer.rules.claim_clauses import is_claim
+from trackway_analyzer.rules.claim_forms import ABBREVIATION, SENTENCE_END
 from trackway_analyzer.rules.listed_values import listed_beside
 from trackway_analyzer.rules.unread import is_mark, marked
 
@@ -221,64 +189,3 @@ def _with_unit(text: str, start: int, end: int) -> str:
 def _without_stop(words: str) -> str:
     """Words without the stop of their sentence."""
     return words.rstrip(".,;:!?") or words
-
-
-def is_claim(sentence: str, start: int, end: int) -> bool:
-    """Whether the words of a sentence from `start` to `end` are said to be so."""
-    own = max((m.end() for m in OWN_WORDS.finditer(sentence, 0, start)), default=0)
-    if _asked(sentence, end) or REPORTED.search(sentence[own:end]):
-        return False
-    first, last = _clause(sentence, start, end)
-    start = max(first, start)
-    before, inside, after = sentence[first:start], sentence[start:end], sentence[end:last]
-    return not (
-        _negated(before, inside, after)
-        or _still_to_come(before, inside, after)
-        or _conditional(sentence[:first], before + inside, after)
-        or GENERAL.match(before + inside + after)
-    )
-
-
-def _asked(sentence: str, end: int) -> bool:
-    """Whether a sentence asks what it says up to `end`."""
-    if not sentence.rstrip("\"')] ").endswith("?"):
-        return False
-    later = (b.end() for b in BOUNDARY.finditer(sentence, end))
-    return bool(ASKS.match(sentence)) or not any(ASKS.match(sentence, at) for at in later)
-
-
-def _negated(before: str, inside: str, after: str) -> bool:
-    return bool(
-        NOT.search(before + inside + after)
-        or NO.search(before + inside)
-        or FAILED.search(before)
-        or FAILED.search(after)
-    )
-
-
-def _still_to_come(before: str, inside: str, after: str) -> bool:
-    if MODAL.search(before + inside) or TO_COME.search(before + inside + after):
-        return True
-    modal = MODAL.search(after)
-    return modal is not None and not FINITE.search(after[: modal.start()])
-
-
-def _conditional(earlier: str, clause: str, after: str) -> bool:
-    if CONDITION.search(clause):
-        return True
-    opened = any(CONDITION.match(part.strip()) for part in BOUNDARY.split(earlier) if part)
-    return bool((opened or CONDITION.search(after)) and PRESENT.search(clause + after))
-
-
-def _clause(sentence: str, start: int, end: int) -> tuple[int, int]:
-    starts = [0, *(b.end() for b in BOUNDARY.finditer(sentence, 0, start))]
-    if GOES_ON.match(sentence, starts[-1]):
-        starts = starts[:-2] or [0]
-    elif SAME_VERB.match(sentence[starts[-1] : start]) and PASSIVE.search(sentence[: starts[-1]]):
-        starts = starts[:-1] or [0]
-    first = starts[-1]
-    assured = ASSURED.match(sentence, first)
-    if assured is not None and assured.end() < end:
-        first = assured.end()
-    last = next((b.start() for b in BOUNDARY.finditer(sentence, end)), len(sentence))
-    return first, last

@@ -1,0 +1,128 @@
+"""Is what a match says asserted by its sentence? Its clause may take it back. In English.
+
+1. A clause ends at a comma, semicolon, dash, colon and before `and`, `but`, `so`, `then`,
+   `because`, `since you`, `although`, `that will`. What opens a sentence ("as soon as I saw it",
+   "without delay") ends where `I` or `we` did something. "I can confirm that …", "please note that
+   …" stand before a clause and are no part of it. A word takes back what its own clause says.
+2. Negated: `not`, `n't`, `never`, `cannot`, `unable`, `failed to`, `yet to` in the clause; `no`,
+   `without`, `none` up to the end of the match; `failed`, `declined`, `rejected`, `on hold` outside
+   the match. `not only` negates nothing.
+3. Conditional: `if`, `once`, `when`, `unless`, `until`, `after`, `before`, `whether`, `as soon as`,
+   `in case` up to the end of the match; after it, or in a clause before, only where the clause is
+   in the present tense ("is refunded once we receive it").
+4. Still to come: `will`, `shall`, `would`, `can`, `could`, `may`, `might`, `should`, `must`, `need
+   to`, `let me`, `please` up to the end of the match or as the verb of what matched; `going to`,
+   `scheduled to`, `eligible to` in the clause. `was able to` is done.
+5. A question is no claim, nor what somebody else is said to have said ("you said it was …"), nor
+   what is so in general ("only sealed items are refunded"). A question that follows asks nothing
+   about the claim ("…, is there anything else?"), other than a tag ("…, is that right?").
+6. A thing that is only spoken of is not done: what somebody asks for or has a right to ("you asked
+   for a refund"), a word before another ("the refund policy", "your refund request"), a thing in
+   general ("refunds take 5 days"). A thing that `I` or `we` did, or that was done, is done whatever
+   is said about it ("you will see the refund that we issued").
+"""
+
+from __future__ import annotations
+
+from trackway_analyzer.rules.claim_forms import (
+    ASKED_FOR,
+    ASKS,
+    ASSURED,
+    BOUNDARY,
+    COMPOUND,
+    CONDITION,
+    DEED,
+    DONE_WITH_IT,
+    FAILED,
+    FINITE,
+    GENERAL,
+    GOES_ON,
+    IN_GENERAL,
+    MODAL,
+    NO,
+    NOT,
+    OPENING,
+    OWN_WORDS,
+    PASSIVE,
+    PRESENT,
+    REPORTED,
+    SAME_VERB,
+    TO_COME,
+    WHICH_WAS_DONE,
+)
+
+
+def is_claim(sentence: str, start: int, end: int) -> bool:
+    """Whether the words of a sentence from `start` to `end` are said to be so."""
+    own = max((m.end() for m in OWN_WORDS.finditer(sentence, 0, start)), default=0)
+    if _asked(sentence, end) or REPORTED.search(sentence[own:end]):
+        return False
+    if any(start < done.start() <= end for done in WHICH_WAS_DONE.finditer(sentence, start)):
+        return True
+    first, last = _clause(sentence, start, end)
+    start = max(first, start)
+    before, inside, after = sentence[first:start], sentence[start:end], sentence[end:last]
+    return not (
+        _negated(before, inside, after)
+        or _still_to_come(before, inside, after)
+        or _conditional(sentence[:first], before + inside, after)
+        or GENERAL.match(before + inside + after)
+        or _only_spoken_of(before, inside, after)
+    )
+
+
+def _asked(sentence: str, end: int) -> bool:
+    """Whether a sentence asks what it says up to `end`."""
+    if not sentence.rstrip("\"')] ").endswith("?"):
+        return False
+    later = (b.end() for b in BOUNDARY.finditer(sentence, end))
+    return bool(ASKS.match(sentence)) or not any(ASKS.match(sentence, at) for at in later)
+
+
+def _negated(before: str, inside: str, after: str) -> bool:
+    return bool(
+        NOT.search(before + inside + after)
+        or NO.search(before + inside)
+        or FAILED.search(before)
+        or FAILED.search(after)
+    )
+
+
+def _still_to_come(before: str, inside: str, after: str) -> bool:
+    if MODAL.search(before + inside) or TO_COME.search(before + inside + after):
+        return True
+    modal = MODAL.search(after)
+    return modal is not None and not FINITE.search(after[: modal.start()])
+
+
+def _conditional(earlier: str, clause: str, after: str) -> bool:
+    if CONDITION.search(clause):
+        return True
+    opened = any(CONDITION.match(part.strip()) for part in BOUNDARY.split(earlier) if part)
+    return bool((opened or CONDITION.search(after)) and PRESENT.search(clause + after))
+
+
+def _only_spoken_of(before: str, inside: str, after: str) -> bool:
+    """Whether the match is a thing of which nobody says that it was done."""
+    if FINITE.search(inside):
+        return False
+    if COMPOUND.match(after) and not DONE_WITH_IT.search(after):
+        return True
+    return bool(ASKED_FOR.search(before) or IN_GENERAL.match(before + inside + after))
+
+
+def _clause(sentence: str, start: int, end: int) -> tuple[int, int]:
+    starts = [0, *(b.end() for b in BOUNDARY.finditer(sentence, 0, start))]
+    if GOES_ON.match(sentence, starts[-1]):
+        starts = starts[:-2] or [0]
+    elif SAME_VERB.match(sentence[starts[-1] : start]) and PASSIVE.search(sentence[: starts[-1]]):
+        starts = starts[:-1] or [0]
+    first = starts[-1]
+    deeds = (deed.start() for deed in DEED.finditer(sentence, first) if deed.start() < end)
+    opened = (at for at in deeds if any(OPENING.fullmatch(sentence, s, at) for s in starts))
+    first = next(opened, first)
+    assured = ASSURED.match(sentence, first)
+    if assured is not None and assured.end() < end:
+        first = assured.end()
+    last = next((b.start() for b in BOUNDARY.finditer(sentence, end)), len(sentence))
+    return first, last
