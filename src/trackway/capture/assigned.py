@@ -1,7 +1,8 @@
 r"""What a name in a text is set to: from where to where does its value go?
 
 1. A separator stands behind the name: `=`, `=>`, `:`, `:=`, or a comma between two quoted texts
-   (`("password", "…")`); quotes, backslashes, backticks, asterisks and `]` may stand before it.
+   (`("password", "…")`) or before the key of a value (`"name": "password", "value": …`). Quotes,
+   backslashes, backticks, asterisks and `]` may stand before it.
 2. A quoted value goes to its own closing quote. One behind N backslashes closes behind N, or 2(N+1)
    more: so escapes are counted in JSON in JSON. A doubled quote, and a quote that a shell puts
    between two quoted parts (`'\''`), are part of the value. Where it does not close on its line, it
@@ -36,7 +37,7 @@ _MOST_BACKSLASHES: Final = 255
 _BEFORE: Final = r"[0-9]*+(?:\\++t|[\\\"'`*\] \t])*+"
 BEFORE_SEPARATOR: Final = r"[0-9]*(?:\\t|[\\\"'`*\] \t])*[:=]"
 """What stands between a name and its value, for engines that know no possessive repeats."""
-BEFORE_COMMA: Final = r"\\*[\"'],"
+BEFORE_COMMA: Final = r"[0-9]*\\*[\"'],"
 _SPACE: Final = r"(?:\s|\\++[nrt])*+"
 _NAMED: Final = r"[A-Za-z0-9_.\[\]%-]{1,64}(?:\\*[\"'])?[=:]"
 _QUOTE: Final = r"(?:[bBrRuUfF]{1,2}(?=\\*[\"']))?(?P<open>(?P<run>\\*)(?P<quote>[\"'`]))"
@@ -49,6 +50,7 @@ _set_to: Final = re.compile(
 ).match
 _quote: Final = re.compile(_QUOTE).match
 _opens: Final = re.compile(rf"[\[(]{_SPACE}(?={_QUOTE})").match
+_value_key: Final = re.compile(rf"\\*[\"'](?i:value|val|v)\\*[\"']{_SPACE}[:=]>?{_SPACE}").match
 _goes_on: Final = re.compile(rf"{_SPACE},{_SPACE}(?={_QUOTE})").match
 _marker: Final = re.compile(r"\[redacted:[a-z_]+\]")
 _WORD: Final = (
@@ -112,6 +114,9 @@ def value_at(
     separator = match["separator"]
     spaced = bool(match["space"])
     at = match.end()
+    value_key = _value_key(text, at) if separator == "," else None
+    if value_key is not None:
+        separator, at = "=", value_key.end()
     span = quoted_span(text, at, work) or _listed_span(text, at, work)
     if span is not None:
         return Assigned(*span, separator, spaced, True)

@@ -49,13 +49,23 @@ _NAMES: Final = frozenset(
             "connectionstring",
             "connection string",
         ),
-        *("connection_string", "authorization", "cookie"),
+        *("connection_string", "authorization", "cookie", "ssn", "pin", "mnemonic"),
+        *("kennwort", "wachtwoord", "senha", "contrasena", "depasse", "de_passe", "de passe"),
+        "sessid",
     )
 )
 """What names hold near their end behind which there may be a secret; the whole name decides."""
+_LONGER: Final = {
+    "code": ("y_code", "ycode", "y code", "p_code", "pcode", "p code", "a_code", "acode", "a code"),
+    "phrase": ("d_phrase", "dphrase", "d phrase", "y_phrase", "yphrase", "y phrase", "t_phrase"),
+    "words": ("d_words", "dwords", "d words"),
+    "answer": ("y_answer", "yanswer", "y answer", "t_answer", "tanswer", "t answer"),
+    "number": ("y_number", "ynumber", "y number"),
+}
+"""By a word that is common the ends of names that hold it: `recovery_code`."""
 _HEADERS: Final = frozenset(("authorization", "cookie"))
 # `pass` is the beginning of several names, `pw` that of one.
-_REST: Final = f"(?:word|wd|phrase|code|d)?{MORE}?"
+_REST: Final = f"(?:word|wd|wort|phrase|code|d)?{MORE}?"
 _SEPARATOR: Final = f"(?:{BEFORE_SEPARATOR}|{BEFORE_COMMA})"
 _separates: Final = re.compile(f"(?P<rest>{_REST})(?:{_SEPARATOR})").match
 _ends_attribute: Final = re.compile(rf"(?P<rest>{_REST})(?:{ATTRIBUTE_BEHIND})").match
@@ -88,7 +98,9 @@ class Assignments:
         self._denies: Final = lru_cache(maxsize=1024)(names.denies)
         self._is_password: Final = lru_cache(maxsize=1024)(is_password)
         self._counts: Final = lru_cache(maxsize=1024)(names.counts)
-        self.endings: Final = tuple(sorted(_NAMES | names.last_words))
+        self._common: Final = tuple(sorted(_NAMES | names.last_words))
+        longer = {ending for endings in _LONGER.values() for ending in endings}
+        self.endings: Final = tuple(sorted({*self._common, *longer}))
         """What stands near the end of the names with a secret behind, in lower case."""
         either = f"(?i:{'|'.join(map(re.escape, self.endings))})"
         self.screens: Final = (
@@ -103,7 +115,7 @@ class Assignments:
         lower = _ascii(text).lower()
         elements, attributes = _may_hold_elements(lower), _may_hold_attributes(lower)
         cost = _NAME * _TAGS if elements or attributes else _NAME
-        for name in self.endings:
+        for name in self._ends_in(lower):
             end = lower.find(name)
             while end >= 0:
                 end += len(name)
@@ -116,6 +128,11 @@ class Assignments:
                     return True
                 end = lower.find(name, end)
         return False
+
+    def _ends_in(self, lower: str) -> tuple[str, ...]:
+        """Return the ends of names to look for in a text."""
+        longer = [ending for word in _LONGER if word in lower for ending in _LONGER[word]]
+        return (*self._common, *longer) if longer else self._common
 
     def without(self, text: str, work: Work) -> str:
         """Return the text with each secret replaced by the marker."""
@@ -148,7 +165,7 @@ class Assignments:
         Where the work is spent the last name is empty: from there on nothing was looked at.
         """
         lower = _ascii(text).lower()
-        names = [name for name in self.endings if name in lower]
+        names = [name for name in self._ends_in(lower) if name in lower]
         elements, attributes = _may_hold_elements(lower), _may_hold_attributes(lower)
         cost = _NAME * _TAGS if elements or attributes else _NAME
         for start in range(0, len(lower) if names else 0, _STRETCH):

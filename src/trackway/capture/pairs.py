@@ -44,6 +44,7 @@ _FEW: Final = 64
 """Keys that are looked at one by one."""
 _MORE_ENDINGS: Final = (
     *("password", "passwd", "passphrase", "passcode", "pwd", "bearer", "code", "otp", "hash"),
+    *("passwort", "passe", "phrase", "words", "answer"),
     *("value", "assertion", "number", "header", "keyid", "key_id", "key-id", "key id"),
 )
 # Whatever is no letter of ASCII, escapes with one, and the quote that ends the string; escaped once
@@ -131,6 +132,8 @@ class Pairs:
         if name is None:
             return False
         value = owner[place]
+        # Quick looks find no name in other letters than those of ASCII.
+        name = name if name.isascii() else name.encode("ascii", "ignore").decode()
         if value == MARKER or not self._withholds(name, value):
             return False
         owner[place] = MARKER

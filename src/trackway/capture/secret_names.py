@@ -1,11 +1,12 @@
 """Under which names secrets are kept.
 
 1. A name is denied when its letters and digits, in lower case and without trailing digits, end in a
-   name of `_DENIED` or its plural, in that of a password and a word of `_AGAIN`
+   name of `DENIED` or its plural, in that of a password and a word of `_AGAIN`
    (`userPasswordConfirm`), or are `pass`, `pw` or `auth` alone; unless they end in one of
    `_HARMLESS`: `max_tokens` and `next_page_token` are no secrets.
-2. Names of a user are matched by words, in the singular and the plural: `ssn` denies `ssn`,
-   `customer_ssn` and `customerSsns`, but not `lesson`.
+2. Names of `_BY_WORDS` and those of a user are matched by words, in the singular and the plural:
+   `ssn` denies `ssn`, `customer_ssn` and `customerSsns`, but not `lesson`. Accents and wide
+   letters make no difference.
 3. A number, alone or in a container of nothing else, is no secret under `tokens`, `pass`, `pw` and
    `auth`: it counts. Nothing, booleans and empty texts are none under any name.
 """
@@ -13,10 +14,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-_DENIED: Final = (
+DENIED: Final = (
     *("password", "passwd", "passphrase", "passcode", "pwd", "secret", "secrets", "token"),
     *("apikey", "apikeys", "accesskey", "accesskeyid", "secretkey", "privatekey", "signingkey"),
     *("encryptionkey", "authkey", "servicekey", "subscriptionkey", "sharedkey", "accountkey"),
@@ -25,7 +27,36 @@ _DENIED: Final = (
     *("dbpass", "userpass", "adminpass", "rootpass", "smtppass", "mailpass", "ftppass"),
     *("loginpass", "authpass", "proxypass", "basicauth", "httpauth", "proxyauth"),
     *("passwordhash", "secretvalue", "tokenvalue", "clientassertion", "refreshtokens"),
+    *("passwort", "kennwort", "wachtwoord", "senha", "contrasena", "depasse", "phpsessid"),
+    *("jsessionid", "socialsecuritynumber"),
     *("accesstokens", "bearer", "authheader", "xauth", "jwt", "otp", "mfacode"),
+)
+VENDORS: Final = (
+    *("openai", "anthropic", "claude", "gemini", "google", "mistral", "cohere", "groq", "deepseek"),
+    *("openrouter", "huggingface", "hf", "replicate", "together", "perplexity", "xai", "azure"),
+    *("bedrock", "aws", "stripe", "twilio", "sendgrid", "mailgun", "pinecone", "weaviate"),
+    *("qdrant", "langsmith", "langfuse", "tavily", "serpapi", "serper", "elevenlabs", "deepgram"),
+    *("github", "gitlab", "slack", "datadog", "algolia", "firebase", "supabase", "cloudflare"),
+    *("llm", "fireworks", "voyage", "exa", "firecrawl"),
+)
+BY_WORDS: Final = (
+    *("pin", "ssn", "mnemonic", "seedphrase", "recoveryphrase", "walletphrase", "seedwords"),
+    *("recoverycode", "backupcode", "2facode", "securityanswer", "secretanswer"),
+)
+"""Names that must be whole words."""
+_BY_WORDS: Final = frozenset((*BY_WORDS, *(f"{vendor}key" for vendor in VENDORS)))
+OF_OTHER_ALPHABETS: Final = (
+    *(
+        "пароль",
+        "密码",
+        "密碼",
+        "パスワード",
+        "비밀번호",
+        "كلمة المرور",
+        "סיסמה",
+        "รหัสผ่าน",
+        "पासवर्ड",
+    ),
 )
 _HARMLESS: Final = (
     *("pagetoken", "nexttoken", "continuationtoken", "cursortoken", "synctoken", "pertoken"),
@@ -41,6 +72,8 @@ _COUNTS: Final = tuple(
         *("generated", "vocab", "bad", "candidates"),
     )
 )
+_NO_PLURALS: Final = ("pins",)
+"""Those of a board, or of a map."""
 _SINGULAR_ONLY: Final = "authorizations"
 """Payments have them."""
 _PASSWORDS: Final = ("password", "passwd", "passphrase", "passcode", "pwd")
@@ -55,7 +88,12 @@ ALONE: Final = frozenset(("pass", "pw", "auth"))
 _MANY: Final = "tokens"
 _LONGEST: Final = 1024
 _ENDINGS: Final = frozenset(
-    name[-3:] for name in (*_DENIED, *(f"{name}s" for name in _DENIED), *_AGAIN, *ALONE)
+    name[-3:]
+    for name in (
+        *DENIED,
+        *(f"{name}s" for name in (*DENIED, *_BY_WORDS)),
+        *(*_AGAIN, *ALONE, *_BY_WORDS),
+    )
 )
 _is_amount: Final = re.compile(r"[0-9][0-9.,_]*").fullmatch
 _is_wording: Final = re.compile(
@@ -89,14 +127,16 @@ class DeniedNames:
         # Most keys end in letters that no denied name ends in.
         if not ending.isalpha() or not ending.isascii() or ending.lower() in _ENDINGS:
             squeezed = _squeezed(key).rstrip(_DIGITS)
-            if _is_denied(squeezed) or is_alone(key):
+            if _is_denied(squeezed) or is_alone(key) or _ends_in(_BY_WORDS, key.rstrip(_DIGITS)):
                 return True
-        return self._is_own(key)
+            if not key.isascii() and _letters(key).endswith(_OTHER_LETTERS):
+                return True
+        return bool(self._own) and _ends_in(self._own, key)
 
     def counts(self, key: str) -> bool:
         """Whether numbers under a denied name are no secrets."""
         many = _squeezed(key[-_LONGEST:]).rstrip(_DIGITS).endswith(_MANY)
-        return (many or is_alone(key)) and not self._is_own(key)
+        return (many or is_alone(key)) and not _ends_in(self._own, key)
 
     def withholds(self, key: str, value: Any) -> bool:
         """Whether a value, of plain JSON values, must never be recorded under this name."""
@@ -104,12 +144,15 @@ class DeniedNames:
             return False
         return not (self.counts(key) and is_count(value, key))
 
-    def _is_own(self, key: str) -> bool:
-        if not self._own:
-            return False
-        words = [word.lower() for word in _WORD.findall(key[-_LONGEST:])]
-        ends = ["".join(words[start:]) for start in range(len(words))]
-        return any(end in self._own or (end[-1] == "s" and end[:-1] in self._own) for end in ends)
+
+def _ends_in(names: frozenset[str], key: str) -> bool:
+    """Whether the words of a key end in one of the names, or its plural."""
+    words = [word.lower() for word in _WORD.findall(key[-_LONGEST:])]
+    ends = ["".join(words[start:]) for start in range(len(words))]
+    return any(
+        end in names or (end[-1] == "s" and end not in _NO_PLURALS and end[:-1] in names)
+        for end in ends
+    )
 
 
 def is_alone(key: str) -> bool:
@@ -142,13 +185,13 @@ def is_count(value: Any, key: str) -> bool:
 
 
 def _is_denied(squeezed: str) -> bool:
-    if squeezed.endswith(_DENIED):
+    if squeezed.endswith(DENIED):
         return not squeezed.endswith(_HARMLESS)
     if squeezed.endswith("s"):
         if squeezed.endswith((_SINGULAR_ONLY, *_COUNTS)):
             return False
         one = squeezed[:-1]
-        return one.endswith(_DENIED) and one[-1] != "s" and not one.endswith(_HARMLESS)
+        return one.endswith(DENIED) and one[-1] != "s" and not one.endswith(_HARMLESS)
     return any(
         squeezed.endswith(again) and squeezed[: -len(again)].endswith(_PASSWORDS)
         for again in _AGAIN
@@ -157,4 +200,15 @@ def _is_denied(squeezed: str) -> bool:
 
 def _squeezed(key: str) -> str:
     lower = key.lower().replace("_", "").replace("-", "")
-    return lower if lower.isalnum() and lower.isascii() else _NOT_ALPHANUMERIC.sub("", lower)
+    if lower.isalnum() and lower.isascii():
+        return lower
+    return _NOT_ALPHANUMERIC.sub("", lower if lower.isascii() else _letters(lower))
+
+
+def _letters(key: str) -> str:
+    """Return the letters of a key in lower case, wide ones made narrow and accents taken off."""
+    plain = unicodedata.normalize("NFKD", key)
+    return "".join(filter(str.isalnum, plain)).lower()
+
+
+_OTHER_LETTERS: Final = tuple(map(_letters, OF_OTHER_ALPHABETS))

@@ -286,8 +286,8 @@ def test_more_bytes_than_the_hash_limit_may_be_kept() -> None:
 
 def test_with_content_off_only_a_keyed_digest_remains() -> None:
     capture = Capture(content=False, hash_key=b"key")
-    expected = hmac.new(b"key", b'{"pin":1234}', "sha256").hexdigest()
-    assert capture.arguments({"pin": 1234}) == Captured(
+    expected = hmac.new(b"key", b'{"size":1234}', "sha256").hexdigest()
+    assert capture.arguments({"size": 1234}) == Captured(
         None, False, False, f"hmac-sha256:{expected}"
     )
 

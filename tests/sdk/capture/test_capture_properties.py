@@ -421,6 +421,17 @@ FRAGMENTS = st.sampled_from(
             "  ",
         ),
         *('<a name="', '="', "'/>", " value='", "word is ", "mysql ", " -p", "--pass "),
+        *(
+            "recovery_code",
+            "pin",
+            "ssn",
+            "openai_key",
+            "пароль",
+            "name",
+            "value",
+            "seed phrase",
+            "key",
+        ),
         *("['", "\\\\", "a1", "\\n", "auth", "pass", "<password>", "</"),
     ]
 )

@@ -179,6 +179,10 @@ QUOTED = [
     ("('password', 'hunter2')", "('password', '[redacted:assignment]')"),
     ("[(b'cookie', b'hunter2')]", "[(b'cookie', b'[redacted:assignment]')]"),
     ('headers.set("x-api-key", "hunter2")', 'headers.set("x-api-key", "[redacted:assignment]")'),
+    (
+        '{"name": "token", "value": "hunter2"}',
+        '{"name": "token", "value": "[redacted:assignment]"}',
+    ),
     ('environ["PASSWORD"] = "hunter2"', 'environ["PASSWORD"] = "[redacted:assignment]"'),
     ("auth=('ada', 'hunter2')", "auth=('[redacted:assignment]')"),
     ("tokens: ['a\\'b', 'hunter2']", "tokens: ['[redacted:assignment]']"),
@@ -380,6 +384,8 @@ def test_the_value_under_a_denied_key_is_never_recorded(key: str) -> None:
         *("secretary", "tokenizer", "monkey", "primary_key", "idempotency_key", "passenger"),
         *("time_to_first_token", "author", "pin_code", "cookie_policy", "keyboard"),
         *("compass", "bypass", "pass_rate", "passed", "passes", "boarding_pass", "token_count"),
+        *("pins", "shipping", "seed", "session_id", "status_code", "zip_code", "answer", "phrase"),
+        *("partition_key", "cache_key", "lesson", "dsn", "naïve", "paraphrase"),
         *("authority", "authors", "oauth", "authorizations", "confirm", "keys", "pass1"),
     ],
 )
@@ -392,6 +398,17 @@ def test_the_value_under_a_harmless_key_stays(key: str) -> None:
     [
         *("passwords", "userPasswordConfirm", "Password (new)", "passwd_again", "db_pass"),
         *("pass", "smtp.pass", "pw", "auth", "basic_auth", "tokens", "api_tokens", "user_secrets"),
+        *(
+            "PASSWORT",
+            "mot_de_passe",
+            "contraseña",
+            "пароль",
+            "密码",
+            "비밀번호",
+            "ｐａｓｓｗｏｒｄ",
+        ),
+        *("openai_key", "anthropicKey", "GITHUB_KEY", "seed_phrase", "backupCodes", "2fa_code"),
+        *("ssn", "customer_ssn", "mnemonic", "security_answer", "recovery_code", "JSESSIONID"),
     ],
 )
 @pytest.mark.parametrize(
@@ -420,6 +437,27 @@ def test_a_number_under_a_name_of_the_user_does_not_stay() -> None:
     own = Capture(redactor=redactor(deny_keys=["tokens", "national_id"]))
     assert own.value({"tokens": 5}).text == '{"tokens":"[redacted:key_name]"}'
     assert own.value({"nationalIds": [5]}).text == '{"nationalIds":"[redacted:key_name]"}'
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("pin", "ssn", "mnemonic", "seed_phrase", "recovery_codes", "backupCodes", "2fa_code"),
+        *("security_answer", "OPENAI_KEY", "Passwort", "mot_de_passe", "senha", "wachtwoord"),
+    ],
+)
+def test_a_name_that_denies_a_key_denies_it_in_texts_and_pairs_too(name: str) -> None:
+    value = {name: "hunter2"}
+    for text in (
+        json.dumps(value),
+        json.dumps(json.dumps(value)),
+        f"x {name}=hunter2",
+        repr(value),
+    ):
+        assert "hunter2" not in DEFAULT_REDACTOR.text(text)[0]
+        assert "hunter2" not in (CAPTURE.value({"body": text}).text or "")
+    for pair in ({"name": name, "value": "hunter2"}, [[name, "hunter2"]], [name, "hunter2"]):
+        assert "hunter2" not in (CAPTURE.value(pair).text or "")
 
 
 DAY = datetime.date(2026, 1, 2)
