@@ -39,29 +39,18 @@ from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from trackway.schema import GapName, Operation, Trackway
-from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, Ints, Mask, SpanColumns, paired
+from trackway.schema import GapName, Trackway
+from trackway_analyzer.reconstruct.columns import NEVER, NONE, Ints, Mask, SpanColumns, paired
 from trackway_analyzer.reconstruct.faults import gaps_of_faults
-from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, GapRow, gap, places
+from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, GapRow, gap
 from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.reconstruct.run_spans import RunSpans
+from trackway_analyzer.reconstruct.unobserved import gaps_of_the_unobserved
 from trackway_analyzer.reconstruct.usage import gaps_of_usage
 from trackway_analyzer.reconstruct.value_gaps import gaps_of_values
 from trackway_analyzer.spans import NO_TIME
-
-_OFFERED: Final = (
-    '"gen_ai.tool.definitions"',
-    '"gen_ai.agent.tools"',
-    '"llm.tools.',
-    '"llm.request.functions.',
-    '"ai.prompt.tools"',
-    '"mlflow.chat.tools"',
-)
-"""Attributes of several dialects that list the tools a model may call."""
-
 
 _LOST: Final = f'"{Trackway.INSTRUMENTATION_LOST}"'.replace(".", r"\.")
 
@@ -70,9 +59,6 @@ _OF_RUN_SPAN: Final = rf'"(?:{Trackway.SCHEMA_VERSION}|{Trackway.RUN_LAST_STEP})
 )
 """An attribute of run spans alone: of each from its start, or from its end."""
 _NO_RUN_SPAN: Final = "the run span is missing: the run did not end, or its span was lost"
-_NOTHING_SEEN: Final = "instrument() was on, and no step of the run is recorded"
-_ANSWERED: Final = "answered in the messages, and no span shows that it ran"
-_UNNAMED: Final = "a call of a tool that the record does not name"
 _MOST: Final = 2**31 - 1
 
 
@@ -203,70 +189,6 @@ def _hole(there: Ints, last: int) -> GapRow:
     return gap(GapName.MISSING_STEPS, last - len(there), detail=detail)
 
 
-def _unobservable(evidence: Evidence) -> Found:
-    """Agents with tools whose calls nobody could have seen."""
-    columns, run, steps = evidence.columns, evidence.run, evidence.steps
-    step_run = steps.column("run").to_numpy()
-    operation = steps.column("operation").combine_chunks()
-    tool = pc.equal(operation, Operation.TOOL.value).to_numpy(zero_copy_only=False)
-    spanless = steps.column("synthesised").to_numpy()
-    unrun = ~steps.column("executed").combine_chunks().to_numpy(zero_copy_only=False)
-    with_tool_spans = np.unique(step_run[tool & ~spanless])
-    hidden = np.flatnonzero(tool & unrun & ~np.isin(step_run, with_tool_spans))
-    told = steps.column("result").combine_chunks().is_valid().to_numpy(zero_copy_only=False)
-    unknown = steps.column("ok").combine_chunks().is_null().to_numpy(zero_copy_only=False)
-    unseen = np.flatnonzero(tool & unrun & told & unknown)
-    hidden = np.setdiff1d(hidden[unknown[hidden]], unseen)
-    unnamed = np.setdiff1d(np.flatnonzero(tool & _nameless(steps)), [*hidden, *unseen])
-    found = ((hidden, "asked for in the last turn"), (unseen, _ANSWERED), (unnamed, _UNNAMED))
-    for rows, detail in found:
-        for number, position in places(steps, rows):
-            yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, 1, position, detail)
-    models = np.flatnonzero((columns.operation == LLM) & (run != NONE))
-    models = models[~np.isin(run[models], np.unique(step_run[tool]))]
-    offers = _offers(columns, models)
-    said = columns.recorded("output")[models]
-    for number in np.unique(run[models[offers & ~said]]).tolist():
-        yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail="tools were offered")
-    # An agent that ended well without one recorded call was not watched, unless we watched it.
-    # A transcript bears the run id that its writer gave: nobody watched, and it is all there is.
-    transcribed = columns.transcribed
-    watched = np.isin(run, np.unique(step_run)) | (columns.recorded("run_id") & ~transcribed)
-    ended = ~columns.failed & (columns.end != NEVER) | transcribed
-    finished = columns.is_agent & ended & (run != NONE)
-    unwatched = np.setdiff1d(run[finished & ~watched], run[watched])
-    for number in unwatched.tolist():
-        yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail="no call of the agent is recorded")
-
-
-def _nameless(steps: pa.Table) -> Mask:
-    names = (steps.column(name).combine_chunks() for name in ("tool", "tool_alias"))
-    absent: list[Mask] = [name.is_null().to_numpy(zero_copy_only=False) for name in names]
-    return absent[0] & absent[1]
-
-
-def _unseen_runs(evidence: Evidence) -> Found:
-    """Runs that libraries were on for, and of which no call was seen: a client may bypass them."""
-    steps = evidence.steps
-    calls = pc.not_equal(steps.column("operation").cast(pa.string()), Operation.WAIT.value)
-    seen = set(steps.column("run").filter(calls).to_pylist())
-    for number, span in enumerate(evidence.spans):
-        if Trackway.INSTRUMENTATION_ON in span.attributes and number not in seen:
-            yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail=_NOTHING_SEEN)
-
-
-def _offers(columns: SpanColumns, models: Ints) -> Mask:
-    """Model spans that list tools, or that stopped for a call that is not recorded."""
-    texts = columns.array("attributes").take(pa.array(models))
-    offers = np.zeros(len(models), dtype=bool)
-    for mark in _OFFERED:
-        found = pc.match_substring(texts, mark).fill_null(False)
-        offers |= found.to_numpy(zero_copy_only=False)
-    reasons = columns.values("finish_reasons", models)
-    offers |= np.array(["tool_call" in (some or ()) for some in reasons], dtype=bool)
-    return offers
-
-
 _FINDERS: Final = (
     _structure,
     _spans,
@@ -277,8 +199,7 @@ _FINDERS: Final = (
     gaps_of_values,
     gaps_of_usage,
     gaps_of_faults,
-    _unobservable,
-    _unseen_runs,
+    gaps_of_the_unobserved,
 )
 
 

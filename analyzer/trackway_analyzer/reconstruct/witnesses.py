@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from trackway.instrument.registry import SHOW_TOOLS
-from trackway_analyzer.reconstruct.columns import NONE, TOOL
+from trackway_analyzer.reconstruct.columns import NONE, TOOL, Mask, SpanColumns
 from trackway_analyzer.reconstruct.dialogue import Call
 from trackway_analyzer.reconstruct.drafts import Drafts
 
@@ -51,12 +51,16 @@ def _is_told_by_messages_alone(call: Call) -> bool:
     return call.answer is not None and call.reader != NONE and not call.request.by_provider
 
 
-def _watched(drafts: Drafts, runs: np.typing.NDArray[np.int64]) -> set[int]:
-    """Return those of the runs whose tool calls have spans, or would have them."""
-    columns = drafts.columns
+def showing(columns: SpanColumns) -> Mask:
+    """Where a span is of an instrumentor that writes one for each executed tool call."""
     names = columns.array("scope").dictionary.to_pylist()
     codes = [code for code, name in enumerate(names) if name in WITNESSES]
-    spans = np.isin(columns.codes("scope"), codes) & (columns.is_step | columns.is_agent)
+    spans: Mask = np.isin(columns.codes("scope"), codes) & (columns.is_step | columns.is_agent)
+    return spans
+
+
+def _watched(drafts: Drafts, runs: np.typing.NDArray[np.int64]) -> set[int]:
+    """Return those of the runs whose tool calls have spans, or would have them."""
     found = set(drafts.run[drafts.operation == TOOL].tolist())
-    found.update(drafts.run_of_row[spans].tolist())
+    found.update(drafts.run_of_row[showing(drafts.columns)].tolist())
     return found & set(runs.tolist())

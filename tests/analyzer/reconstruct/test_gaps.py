@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from analyzer.span_builder import Recording, asked, call, gaps, outline, user
+from analyzer.span_builder import Recording, asked, call, gaps, outline, said, user
 from trackway_analyzer.model import Trajectory
+from trackway_analyzer.rules import Never, State
 from trackway_analyzer.spans import NO_TIME
 
 RUN_SPAN = {"trackway.schema.version": "1"}
@@ -174,8 +175,49 @@ def test_model_calls_without_messages_have_their_content_off():
     record = Recording()
     record.model(model_answered="gpt-4o")
     record.model(model_answered="gpt-4o")
-    (gap,) = record.run().gaps
+    gap, unseen = record.run().gaps
     assert (gap.name, gap.count, gap.detail) == ("content_off", 2, "model calls")
+    assert (unseen.name, unseen.count, unseen.position) == ("tools_not_observable", 1, None)
+
+
+def test_with_content_off_no_call_is_no_evidence_that_none_was_made():
+    record = Recording()
+    record.model(model_answered="gpt-4o")
+    (finding,) = Never("refund").check(record.run().batch)
+    assert finding.state is State.INSUFFICIENT
+
+
+@pytest.mark.parametrize("source", ["trackway", "otel-genai"])
+def test_with_content_off_the_recorder_would_show_a_call(source: str):
+    record = Recording()
+    agent = record.agent("support", source=source)
+    record.model(agent, model_answered="gpt-4o")
+    found = Never("refund").check(record.run().batch)
+    assert [finding.state for finding in found] == (
+        [] if source == "trackway" else [State.INSUFFICIENT]
+    )
+
+
+def test_with_content_off_an_instrumentor_that_writes_calls_would_show_one():
+    record = Recording()
+    agent = record.agent("support", scope="agent_framework")
+    record.model(agent, model_answered="gpt-4o")
+    assert gaps(record.run()) == {"content_off": 1}
+
+
+def test_with_content_off_a_recorded_call_shows_that_calls_are_seen():
+    record = Recording()
+    record.model(model_answered="gpt-4o")
+    record.tool("lookup", {}, "done")
+    record.model(model_answered="gpt-4o")
+    assert "tools_not_observable" not in gaps(record.run())
+
+
+def test_a_later_input_tells_what_an_earlier_output_asked_for():
+    record = Recording()
+    record.model(told=[user("go")])
+    record.model(told=[user("go"), said("Which?"), user("A-1")], says="Done.")
+    assert gaps(record.run()) == {}
 
 
 @pytest.mark.parametrize("text", ['{"id": 7', '"{\\"id\\": 7"', "{'id': 7}"])

@@ -1,0 +1,134 @@
+"""Where could tools have been called without anybody seeing it? Rule 13 of `gaps`.
+
+1. Of a call: it was asked for in the last turn of a run without any tool span; it was answered and
+   lacks the span that it would have; its tool is not named.
+2. Of a run without one tool step: tools were offered to a model whose output is not recorded, or it
+   stopped for a call that is not; a model's output is not recorded, no later input repeats it, and
+   the run holds no span of the recorder's and none of an instrumentor that writes one for each call
+   (`witnesses`): with content off, such a record looks the same with calls and without.
+3. Of a run without a step: an agent ended well; a transcript tells nothing; libraries were on.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from trackway.schema import SCOPE_NAME, GapName, Operation, Trackway
+from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, Ints, Mask, SpanColumns
+from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap, places
+from trackway_analyzer.reconstruct.witnesses import showing
+
+_OFFERED: Final = (
+    '"gen_ai.tool.definitions"',
+    '"gen_ai.agent.tools"',
+    '"llm.tools.',
+    '"llm.request.functions.',
+    '"ai.prompt.tools"',
+    '"mlflow.chat.tools"',
+)
+"""Attributes of several dialects that list the tools a model may call."""
+_NOTHING_SEEN: Final = "instrument() was on, and no step of the run is recorded"
+_ANSWERED: Final = "answered in the messages, and no span shows that it ran"
+_UNNAMED: Final = "a call of a tool that the record does not name"
+_SILENT: Final = "what a model asked for is not recorded, and no span would show a tool"
+
+
+def gaps_of_the_unobserved(evidence: Evidence) -> Found:
+    """Calls that nobody could have seen."""
+    yield from _unobservable(evidence)
+    yield from _unseen_runs(evidence)
+
+
+def _unobservable(evidence: Evidence) -> Found:
+    """Agents with tools whose calls nobody could have seen."""
+    columns, run, steps = evidence.columns, evidence.run, evidence.steps
+    step_run = steps.column("run").to_numpy()
+    operation = steps.column("operation").combine_chunks()
+    tool = pc.equal(operation, Operation.TOOL.value).to_numpy(zero_copy_only=False)
+    spanless = steps.column("synthesised").to_numpy()
+    unrun = ~steps.column("executed").combine_chunks().to_numpy(zero_copy_only=False)
+    with_tool_spans = np.unique(step_run[tool & ~spanless])
+    hidden = np.flatnonzero(tool & unrun & ~np.isin(step_run, with_tool_spans))
+    told = steps.column("result").combine_chunks().is_valid().to_numpy(zero_copy_only=False)
+    unknown = steps.column("ok").combine_chunks().is_null().to_numpy(zero_copy_only=False)
+    unseen = np.flatnonzero(tool & unrun & told & unknown)
+    hidden = np.setdiff1d(hidden[unknown[hidden]], unseen)
+    unnamed = np.setdiff1d(np.flatnonzero(tool & _nameless(steps)), [*hidden, *unseen])
+    found = ((hidden, "asked for in the last turn"), (unseen, _ANSWERED), (unnamed, _UNNAMED))
+    for rows, detail in found:
+        for number, position in places(steps, rows):
+            yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, 1, position, detail)
+    models = np.flatnonzero((columns.operation == LLM) & (run != NONE))
+    models = models[~np.isin(run[models], np.unique(step_run[tool]))]
+    offers = _offers(columns, models)
+    said = columns.recorded("output")[models]
+    offering = np.unique(run[models[offers & ~said]])
+    for number in offering.tolist():
+        yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail="tools were offered")
+    known = np.unique(np.concatenate((step_run[tool], offering)))
+    yield from _silent(evidence, known)
+    # An agent that ended well without one recorded call was not watched, unless we watched it.
+    # A transcript bears the run id that its writer gave: nobody watched, and it is all there is.
+    transcribed = columns.transcribed
+    watched = np.isin(run, np.unique(step_run)) | (columns.recorded("run_id") & ~transcribed)
+    ended = ~columns.failed & (columns.end != NEVER) | transcribed
+    finished = columns.is_agent & ended & (run != NONE)
+    unwatched = np.setdiff1d(run[finished & ~watched], run[watched])
+    for number in unwatched.tolist():
+        yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail="no call of the agent is recorded")
+
+
+def _silent(evidence: Evidence, known: Ints) -> Found:
+    """Runs of models whose words nobody recorded, and in which no span would show a tool."""
+    columns, run, steps = evidence.columns, evidence.run, evidence.steps
+    step_run, position = (steps.column(name).to_numpy() for name in ("run", "position"))
+    model = pc.equal(steps.column("operation").combine_chunks(), Operation.LLM.value)
+    model = model.to_numpy(zero_copy_only=False)
+    blank = {
+        name: steps.column(name).combine_chunks().is_null().to_numpy(zero_copy_only=False)
+        for name in ("input", "output")
+    }
+    failed = pc.equal(steps.column("ok").combine_chunks(), False).fill_null(False)
+    silent = model & blank["output"] & ~failed.to_numpy(zero_copy_only=False)
+    # A later input repeats what was asked for.
+    told = np.full(len(evidence.spans), NONE)
+    heard = model & ~blank["input"]
+    np.maximum.at(told, step_run[heard], position[heard])
+    silent &= position >= told[step_run]
+    ours = pc.equal(columns.array("source"), SCOPE_NAME).fill_null(False)
+    shown = (showing(columns) | ours.to_numpy(zero_copy_only=False)) & (run != NONE)
+    open_runs = np.setdiff1d(np.unique(step_run[silent]), np.unique(run[shown]))
+    for number in np.setdiff1d(open_runs, known).tolist():
+        yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail=_SILENT)
+
+
+def _nameless(steps: pa.Table) -> Mask:
+    names = (steps.column(name).combine_chunks() for name in ("tool", "tool_alias"))
+    absent: list[Mask] = [name.is_null().to_numpy(zero_copy_only=False) for name in names]
+    return absent[0] & absent[1]
+
+
+def _unseen_runs(evidence: Evidence) -> Found:
+    """Runs that libraries were on for, and of which no call was seen: a client may bypass them."""
+    steps = evidence.steps
+    calls = pc.not_equal(steps.column("operation").cast(pa.string()), Operation.WAIT.value)
+    seen = set(steps.column("run").filter(calls).to_pylist())
+    for number, span in enumerate(evidence.spans):
+        if Trackway.INSTRUMENTATION_ON in span.attributes and number not in seen:
+            yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail=_NOTHING_SEEN)
+
+
+def _offers(columns: SpanColumns, models: Ints) -> Mask:
+    """Model spans that list tools, or that stopped for a call that is not recorded."""
+    texts = columns.array("attributes").take(pa.array(models))
+    offers = np.zeros(len(models), dtype=bool)
+    for mark in _OFFERED:
+        found = pc.match_substring(texts, mark).fill_null(False)
+        offers |= found.to_numpy(zero_copy_only=False)
+    reasons = columns.values("finish_reasons", models)
+    offers |= np.array(["tool_call" in (some or ()) for some in reasons], dtype=bool)
+    return offers
