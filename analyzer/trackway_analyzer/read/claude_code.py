@@ -10,8 +10,10 @@
    out: the model is told so, and no more.
 4. A sub-agent's file says its agent's id, the call's result names it: that joins them. Older files
    hold both; there the prompt tells. Where the call is not given, the parent is missing.
-5. An API error is a turn that failed. Branches that a person edited away happened, and stay.
-6. Other kinds of lines are counted on the agent (`claude_code.lines`).
+5. Lines stand in the order of the file, but for those that stand before the line they follow
+   (`claude_code_order`).
+6. An API error is a turn that failed. Branches that a person edited away happened, and stay.
+7. Other kinds of lines are counted on the agent (`claude_code.lines`).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from trackway.schema import GenAI
 from trackway_analyzer.dialects.parts import parts_of_exchange
 from trackway_analyzer.dialects.provider_calls import Asked, Exchange, Told, exchange_of
 from trackway_analyzer.dialects.values import text
+from trackway_analyzer.read.claude_code_order import in_order
 from trackway_analyzer.read.foreign_values import made_id, time_of, trace_id_of
 from trackway_analyzer.read.json_documents import Located
 from trackway_analyzer.read.quarantine import Quarantine, Reason
@@ -91,7 +94,7 @@ def claude_code_spans(lines: Sequence[Located], quarantine: Quarantine) -> Itera
         sessions[session].append(line)
     silent = True
     for session, own in sessions.items():
-        for span in _Session(session, own).spans():
+        for span in _Session(session, in_order(own)).spans():
             silent = False
             yield span
     if silent:

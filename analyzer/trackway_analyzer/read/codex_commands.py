@@ -21,7 +21,7 @@ COMMANDS: Final = frozenset(
 )
 """Names of the tools that run commands."""
 _HEAD_LINES: Final = 12
-_CODE: Final = re.compile(r"(?:Exit code:|Process exited with code) (-?\d+)\s*")
+_CODE: Final = re.compile(r"(?:Exit code:|Process exited with code) (-?\d{1,9})\s*")
 _OUTPUT: Final = "Output:"
 _REFUSED: Final = ("exec command rejected by user", "patch rejected by user")
 _REFUSAL: Final = re.compile(r'\ARejected\(|\A[^\n]{0,2000}Rejected\(\\*"rejected by user')

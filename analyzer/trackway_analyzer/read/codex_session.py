@@ -3,7 +3,8 @@
 1. A session is a trace and an agent; one that another thread spawned lies in the trace of that
    thread, below the call that spawned it.
 2. What the model wrote between two things that it read is one turn: its reasoning, words and calls.
-   Tokens are those of the count that follows it.
+   Tokens are those of the counts that follow it: a count ends the model's answer, and one whose
+   total of the session is that of the count before says nothing new.
 3. A call is carried out when its output is there: from the line that asks to the line that answers.
    What the provider carried out (a web search) is call and output in one line. A command failed if
    its exit code is not 0; where somebody refused it, it was not carried out (`codex_commands`).
@@ -21,7 +22,7 @@ from typing import Any, Final
 from trackway.schema import GenAI
 from trackway_analyzer.dialects.parts import parts_of_exchange
 from trackway_analyzer.dialects.provider_calls import Asked, Exchange, Told, exchange_of
-from trackway_analyzer.dialects.values import json_of, text
+from trackway_analyzer.dialects.values import integer, json_of, text
 from trackway_analyzer.json_text import UnencodableError, compact
 from trackway_analyzer.read.codex_commands import exit_code, was_refused
 from trackway_analyzer.read.foreign_values import made_id, time_of, trace_id_of
@@ -105,6 +106,8 @@ class _Session:
         self._model: str | None = None
         self._made = 0
         """Calls that were put down."""
+        self._total: Line = {}
+        """The tokens of the session that were counted last."""
         self._others: Counter[str] = Counter()
 
     def spans(self) -> list[RawSpan]:
@@ -161,14 +164,24 @@ class _Session:
         self._others[kind] += 1
         if kind == "token_count" and self._turns:
             info = payload.get("info")
-            usage = info.get("last_token_usage") if isinstance(info, dict) else None
-            if isinstance(usage, dict) and not self._turns[-1].usage:
-                self._turns[-1].usage = usage
+            self._count(info if isinstance(info, dict) else {})
         elif kind in _FAILURES:
             turn = self._turn(time)
             turn.error = kind
             turn.failure = text(payload.get("message")) or text(payload.get("reason")) or kind
             self._open = None
+
+    def _count(self, info: Line) -> None:
+        """Take in a count of tokens: it ends an answer of the model, unless it comes again."""
+        usage, total = info.get("last_token_usage"), info.get("total_token_usage")
+        turn = self._turns[-1]
+        if not isinstance(usage, dict):
+            return
+        if not isinstance(total, dict):
+            turn.usage = turn.usage or usage
+        elif total != self._total:
+            turn.usage = _sum(turn.usage, usage)
+            self._total, self._open = total, None
 
     def _item(self, payload: Line, time: int | None) -> None:
         kind = str(text(payload.get("type")))
@@ -242,6 +255,15 @@ class _Session:
             key = call_id or f"without an id {self._made}"
             span_id = made_id(self._id, "call", key)
             spans.tool(head, answer, span_id=span_id, start=time, end=ended)
+
+
+def _sum(first: Line, second: Line) -> Line:
+    """Add counts; one that either lacks is that of the other."""
+    both = {**first, **second}
+    for name in first.keys() & second.keys():
+        one, other = integer(first[name]), integer(second[name])
+        both[name] = other if one is None else one if other is None else one + other
+    return both
 
 
 def _signature(line: tuple[str, Line, int | None]) -> str:

@@ -420,3 +420,44 @@ def test_a_call_that_was_refused_was_not_executed(
     call = trajectory.steps[1]
     assert (call.tool, call.executed, call.ok) == ("Bash", False, False)
     assert "tools_not_observable" not in [gap.name for gap in trajectory.gaps]
+
+
+def test_lines_that_stand_before_the_one_they_follow_are_put_in_order(tmp_path: Path) -> None:
+    lines = Lines()
+    lines.user("Fix it.")
+    lines.assistant("m1", use("c1", "Bash", command="ls"))
+    lines.result("c1", "a")
+    lines.assistant("m2", words("Done."))
+    for before, line in zip(lines.lines, lines.lines[1:], strict=False):
+        line["parentUuid"] = before["uuid"]
+    lines.lines.reverse()
+    trajectory = only(lines.write(tmp_path / "session.jsonl"))
+    assert [step.operation for step in trajectory.steps] == ["llm", "tool", "llm"]
+    assert (trajectory.input, trajectory.final_text) == ("Fix it.", "Done.")
+
+
+def test_lines_that_follow_each_other_in_a_circle_are_all_there(tmp_path: Path) -> None:
+    lines = Lines()
+    lines.user("Fix it.")
+    lines.assistant("m1", words("One."))
+    lines.assistant("m2", words("Two."))
+    lines.lines[1]["parentUuid"] = lines.lines[2]["uuid"]
+    lines.lines[2]["parentUuid"] = lines.lines[1]["uuid"]
+    assert len(only(lines.write(tmp_path / "session.jsonl")).steps) == 2
+
+
+def counted(inputs: int, total: int) -> dict[str, Any]:
+    info = {
+        "last_token_usage": {"input_tokens": inputs},
+        "total_token_usage": {"input_tokens": total},
+    }
+    return {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
+
+
+def test_tokens_of_codex_add_up_to_the_total_of_the_session(tmp_path: Path) -> None:
+    lines = [*CODEX[:6], CODEX[7], counted(100, 100), counted(100, 100), CODEX[8], CODEX[8]]
+    lines += [counted(200, 300), CODEX[8], counted(50, 350)]
+    trajectory = only(codex(tmp_path / "rollout.jsonl", lines))
+    models = [step for step in trajectory.steps if step.operation == "llm"]
+    assert [step.tokens_in for step in models] == [100, 200, 50]
+    assert trajectory.run["tokens_in"] == 350

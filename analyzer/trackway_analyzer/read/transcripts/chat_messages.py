@@ -6,7 +6,8 @@
 2. OpenAI chat messages and Responses items, Anthropic messages (`system` beside them), LangChain
    and Gemini messages are known (`dialogue`).
 3. An object that names a run, task or session and has no message is a run without steps.
-4. Of an object, `model`, `task_id`, `trial`, `reward` or `success`, `run_id` and `session_id` (or
+4. Commands of mini-swe-agent are calls (`mini_swe_agent`).
+5. Of an object, `model`, `task_id`, `trial`, `reward` or `success`, `run_id` and `session_id` (or
    `conversation_id`, `thread_id`) are taken for what they say; everything else is kept.
 """
 
@@ -21,6 +22,7 @@ from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.json_documents import Located
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.transcripts.dialogue import write_dialogue
+from trackway_analyzer.read.transcripts.mini_swe_agent import is_mini_swe_agent, with_calls
 from trackway_analyzer.read.transcripts.written import (
     WrittenRun,
     judged,
@@ -103,7 +105,8 @@ def message_lines(lines: Sequence[Located], quarantine: Quarantine) -> Iterator[
 def _written(item: Any, place: int) -> list[RawSpan]:
     record: dict[str, JsonValue] = item if isinstance(item, dict) else {"messages": item}
     run = WrittenRun("messages", item, place, model=text_at(record, "model"))
-    write_dialogue(run, _messages_of(record))
+    messages = _messages_of(record)
+    write_dialogue(run, with_calls(messages) if is_mini_swe_agent(record) else messages)
     return run.ended(_facts(record))
 
 

@@ -24,6 +24,7 @@ from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.source import STDIN
 from trackway_analyzer.read.transcripts.dialogue import write_dialogue
+from trackway_analyzer.read.transcripts.shell_commands import commands_of
 from trackway_analyzer.read.transcripts.written import (
     KEPT,
     Result,
@@ -101,31 +102,33 @@ def _write_step(run: WrittenRun, step: Mapping[str, Any], asked: Mapping[str, An
     message = read_message(raw, "assistant")
     parts = message.parts if message is not None else []
     made = [part for part in parts if part.get("type") == "tool_call"]
-    command = action.strip() if isinstance(action, str) else ""
-    words = command.split(maxsplit=1)
-    if len(made) != 1 and words:
-        made = [{"type": "tool_call", "name": words[0], "arguments": {"command": command}}]
+    commands = commands_of(action) if isinstance(action, str) else []
+    if len(made) != 1 and commands:
+        made = [
+            {"type": "tool_call", "name": each.name, "arguments": {"command": each.line}}
+            for each in commands
+        ]
         text = [{"type": "text", "content": said}] if isinstance(said, str) and said else []
         raw = {"role": "assistant", "parts": [*text, *made]}
     run.turn([raw])
-    if not words:
+    if not commands:
         run.hear({"role": "user", "content": step.get("observation")})
         return
-    (call,) = made
-    run.result(
-        Result(
-            call_id=call.get("id"),
-            tool=call.get("name"),
-            arguments=call.get("arguments"),
-            value=step.get("observation"),
-            attributes=kept(step, _OF_STEP),
+    for place, call in enumerate(made):
+        run.result(
+            Result(
+                call_id=call.get("id"),
+                tool=call.get("name"),
+                arguments=call.get("arguments"),
+                value=None if place else step.get("observation"),
+                attributes={} if place else kept(step, _OF_STEP),
+            )
         )
-    )
     run.hear(
         {
             "role": "tool",
-            "tool_call_id": call.get("id"),
-            "name": call.get("name"),
+            "tool_call_id": made[0].get("id"),
+            "name": made[0].get("name"),
             "content": step.get("observation"),
         }
     )
