@@ -11,6 +11,7 @@
    insufficient, unless the call took effect: then any claim without groups is true, and where only
    a secret was taken out, one with groups too if what is shown of the text makes that claim.
    A group that caught a mark says nothing.
+5. A group that is no argument of any call of the run is insufficient: its name may be wrong.
 """
 
 from __future__ import annotations
@@ -21,27 +22,23 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trackway.schema import GapName
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.amounts import agrees, currency_of, may_be_same, readings
 from trackway_analyzer.rules.claim_language import (
-    MARKDOWN,
     Claimed,
     claims,
     compiled_pattern,
-    digit_blind,
 )
-from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.claiming_texts import claim_classes, claiming
+from trackway_analyzer.rules.evidence import PENDING_GAP, Evidence
 from trackway_analyzer.rules.finding import Layer, Result
-from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
-from trackway_analyzer.rules.refusal import no_effect
+from trackway_analyzer.rules.gaps import REDACTED_GAP
+from trackway_analyzer.rules.refusal import no_effect, open_end
 from trackway_analyzer.rules.rule import Rule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import (
     at_step,
@@ -50,17 +47,15 @@ from trackway_analyzer.rules.sentences import (
     nearest_name,
     step,
 )
-from trackway_analyzer.rules.terms import Hidden, Source
+from trackway_analyzer.rules.spelt_nearly import did_you_mean, spelt_nearly
+from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden, Source
 from trackway_analyzer.rules.tools import Tools
-from trackway_analyzer.rules.unread import left_out, may_leave_out
+from trackway_analyzer.rules.unread import left_out
 from trackway_analyzer.rules.values import ABSENT, Absent, reader, shown
 
-_ZEROS: Final = np.arange(256, dtype=np.uint8)
-_ZEROS[ord("1") : ord("9") + 1] = ord("0")
 _MINOR: Final = re.compile(r"cents?\b|minor", re.IGNORECASE)
 """In the name of an argument: it counts in the hundredth part of the currency."""
 _CURRENCY: Final = re.compile(r"currency(?:_?code)?\Z", re.IGNORECASE)
-_ANCHOR: Final = re.compile(r"(?<!\\)[\^$]|\\A")
 
 
 @dataclass(frozen=True)
@@ -109,7 +104,7 @@ class Claim(Rule):
         texts = evidence.batch.runs.column("final_text")
         rows = evidence.rows(self.needs)
         results = [_no_text(evidence, run) for run in _nulls(texts)]
-        for run, text in _candidates(texts, self.says):
+        for run, text in claiming(texts, self.says):
             claimed = evidence.memo(("claims", self.says, text), partial(claims, text, self.says))
             result = self._judge(evidence, run, claimed, rows.get(run, []))
             gap = left_out(text) if result is None else None
@@ -155,7 +150,7 @@ class Claim(Rule):
             return mismatch
         if mismatch is not None:
             return False
-        return True if ok else Hidden(NOT_RECORDED_GAP, evidence.position(row))
+        return True if ok else evidence.why_unknown(row)
 
     def _mismatch(
         self, evidence: Evidence, row: int, claim: Claimed
@@ -175,6 +170,8 @@ class Claim(Rule):
                 continue
             values = reader(path)(source.value)
             unseen = source.hides(*values) if values else source.cut
+            if unseen is None and not values and self._nowhere(evidence, row, path):
+                unseen = Hidden(ABSENT_GAP, evidence.position(row))
             if unseen is not None:
                 hidden = hidden or unseen
             elif not any(_means(claim, group, path, value) for value in values):
@@ -186,6 +183,12 @@ class Claim(Rule):
             elif found is not None:
                 return found
         return hidden
+
+    def _nowhere(self, evidence: Evidence, row: int, path: str) -> bool:
+        """Whether no call of the run has an argument: its name may be wrong."""
+        calls = evidence.rows(self.needs)[evidence.run[row]]
+        sources = (evidence.arguments(call) for call in calls)
+        return not any(isinstance(s, Source) and reader(path)(s.value) for s in sources)
 
     @staticmethod
     def _position(evidence: Evidence, rows: list[int]) -> int | None:
@@ -202,7 +205,7 @@ class Claim(Rule):
         claim = claims(text, self.says)[result.detail["claim"]]
         quote = f'the final text claims "{claim.sentence.quote}"'
         if "gap" in result.detail:
-            why = may_hide_it(Hidden(result.detail["gap"], result.position), self.needs)
+            why = self._why_open(evidence, result, claim)
             return Said(
                 sentence=f"{quote}, and whether {self.needs} did it cannot be judged: {why}"
             )
@@ -225,6 +228,18 @@ class Claim(Rule):
             got=None if isinstance(value, Absent) else value,
             nearest=at_step(evidence, row),
         )
+
+    def _why_open(self, evidence: Evidence, result: Result, claim: Claimed) -> str:
+        gap, position = result.detail["gap"], result.position
+        if position is not None and gap in (PENDING_GAP, ABSENT_GAP):
+            row = evidence.first_row(result.run) + position
+            if gap == PENDING_GAP:
+                return open_end(evidence, row)
+            paths = [self.arguments.get(group, group) for group in claim.groups]
+            path = next(path for path in paths if self._nowhere(evidence, row, path))
+            hint = did_you_mean(spelt_nearly(evidence, row, path))
+            return f"{step(evidence, row)} has no argument {path}{hint}"
+        return may_hide_it(Hidden(gap, position), self.needs)
 
     def _never(self, evidence: Evidence, run: int, quote: str) -> Said:
         calls = evidence.calls(run)
@@ -259,29 +274,6 @@ def _other_currency(
     return None
 
 
-_WHOLE_OR_NOT: Final = (None, GapName.TRUNCATED_VALUE, NOT_RECORDED_GAP, REDACTED_GAP)
-
-
-def claim_classes(pattern: str, texts: pa.Array) -> npt.NDArray[np.int64]:
-    """Tell final texts apart as far as a claim without groups does: claims or not, cut or not."""
-    like = _with_zeros(texts) if digit_blind(pattern) else texts
-    encoded = like.dictionary_encode()
-    classes = np.zeros(len(encoded.dictionary), dtype=np.int64)
-    for row, text in _candidates(pa.chunked_array([encoded.dictionary]), pattern):
-        classes[row] = bool(claims(text, pattern)) + 2 * _WHOLE_OR_NOT.index(left_out(text))
-    found: npt.NDArray[np.int64] = classes[encoded.indices.to_numpy(zero_copy_only=False)]
-    return found
-
-
-def _with_zeros(texts: pa.StringArray) -> pa.StringArray:
-    """Write a zero for each digit, in place of the bytes: no other sign of UTF-8 has these."""
-    _, offsets, data = texts.buffers()
-    if data is None:
-        return texts
-    made = pa.py_buffer(_ZEROS[np.frombuffer(data, np.uint8)])
-    return pa.StringArray.from_buffers(len(texts), offsets, made, None, 0, texts.offset)
-
-
 def _no_text(evidence: Evidence, run: int) -> Result:
     return insufficient(run, evidence.why_not_recorded(run).gap, what="text")
 
@@ -289,17 +281,3 @@ def _no_text(evidence: Evidence, run: int) -> Result:
 def _nulls(texts: pa.ChunkedArray) -> list[int]:
     rows: list[int] = pc.indices_nonzero(pc.is_null(texts)).to_pylist()
     return rows
-
-
-def _candidates(texts: pa.ChunkedArray, pattern: str) -> list[tuple[int, str]]:
-    """Runs whose text may match, with the text. RE2 sorts most out where it knows the pattern."""
-    try:
-        if _ANCHOR.search(pattern):  # it stands at the ends of a sentence, not of the text
-            raise pa.ArrowInvalid
-        plain = pc.replace_substring_regex(texts, MARKDOWN, "")
-        plain = pc.replace_substring_regex(plain, r"[\s\p{Z}]+", " ")
-        hits = pc.match_substring_regex(plain, pattern, ignore_case=True)
-        rows = pc.indices_nonzero(pc.fill_null(pc.or_(hits, may_leave_out(texts)), False))
-    except pa.ArrowInvalid:  # a pattern with look-around, say
-        rows = pc.indices_nonzero(pc.is_valid(texts))
-    return list(zip(rows.to_pylist(), texts.take(rows).to_pylist(), strict=True))

@@ -1,4 +1,4 @@
-"""In which words did a call say that it took no effect?"""
+"""In which words did a call say that it took no effect, or leave it open?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import Expression
 from trackway_analyzer.rules.scope import StepScope
-from trackway_analyzer.rules.sentences import because, step
+from trackway_analyzer.rules.sentences import because, hidden_value, step
 from trackway_analyzer.rules.terms import Hidden, Source
 from trackway_analyzer.rules.values import shown
 
@@ -28,6 +28,21 @@ def no_effect(evidence: Evidence, row: int, success: Expression | None = None) -
             return f"{name}: {because(evidence, success.because(scope))}"
     result = evidence.result(row)
     return f"{name}{_refusal(result.value)}" if isinstance(result, Source) else name
+
+
+def open_end(evidence: Evidence, row: int) -> str:
+    """Say why nobody knows whether a call took effect: `… may not have: status "pending"`."""
+    name, result = step(evidence, row), evidence.result(row)
+    if isinstance(result, Hidden):
+        return hidden_value(result, f"the result of {name}")
+    hidden, value = result.cut or result.redacted, result.value
+    if isinstance(value, dict) and "status" in value:
+        return f"{name} may not have taken effect: status {shown(value['status'])}"
+    if hidden is not None:
+        return hidden_value(hidden, f"a value of the result of {name}")
+    if isinstance(value, dict):
+        return f"{name} may not have taken effect: its result does not say"
+    return f"{name} may not have taken effect: it answered {shown(value)}"
 
 
 def _refusal(result: JsonValue) -> str:

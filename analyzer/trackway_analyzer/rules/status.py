@@ -22,12 +22,12 @@ from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.actions import action_claim, reads_by_name
 from trackway_analyzer.rules.calls import Calls, Symbol, earlier
-from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.evidence import PENDING_GAP, Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
 from trackway_analyzer.rules.identifiers import identifiers
 from trackway_analyzer.rules.place import Place
-from trackway_analyzer.rules.refusal import no_effect
+from trackway_analyzer.rules.refusal import no_effect, open_end
 from trackway_analyzer.rules.rule import (
     Rule,
     RunRule,
@@ -204,7 +204,9 @@ class AdmitsFailure(RunRule):
                 assert unread is not None
                 unknown = unknown or insufficient(run, unread)
             elif None in oks:
-                unknown = unknown or insufficient(run, NOT_RECORDED_GAP, position, at=position)
+                row = rows[oks.index(None)]
+                hidden, at = evidence.why_unknown(row), evidence.position(row)
+                unknown = unknown or insufficient(run, hidden.gap, at, at=at)
             elif gap is not None:
                 unknown = unknown or insufficient(run, gap.gap)
             else:
@@ -223,6 +225,9 @@ class AdmitsFailure(RunRule):
 
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
+        if result.detail.get("gap") == PENDING_GAP and result.position is not None:
+            why = open_end(evidence, evidence.first_row(result.run) + result.position)
+            return Said(sentence=f"what the final text claims cannot be judged: {why}")
         if "gap" in result.detail:
             return Said(sentence=cannot_judge(evidence, result, "what the final text claims"))
         assert result.position is not None

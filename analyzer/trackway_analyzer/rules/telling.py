@@ -9,7 +9,7 @@ from trackway_analyzer.rules.evidence import PENDING_GAP, UNKNOWN_KIND, Evidence
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.pattern import StepSpec
 from trackway_analyzer.rules.reading import Reading
-from trackway_analyzer.rules.refusal import no_effect
+from trackway_analyzer.rules.refusal import no_effect, open_end
 from trackway_analyzer.rules.rule import Said
 from trackway_analyzer.rules.sentences import (
     at_step,
@@ -77,15 +77,14 @@ class Telling:
         return Said(sentence=f"{step(self.evidence, row)} cannot be judged: {reason}")
 
     def _open_end(self, row: int, gap: str) -> str:
-        result, name = self.evidence.result(row), step(self.evidence, row)
-        status = ""
-        if isinstance(result, Source) and isinstance(result.value, dict):
-            status = f"status {shown(result.value.get('status'))}"
         if gap == PENDING_GAP and self.evidence.kind[row] is not None:
-            return f"{name} may not have taken effect: {status}"
+            return open_end(self.evidence, row)
+        result, name = self.evidence.result(row), step(self.evidence, row)
+        if not (isinstance(result, Source) and isinstance(result.value, dict)):
+            return open_end(self.evidence, row)
         return (
-            f"{name} cannot be judged: {status} may be that of the call or of what it found;"
-            f" declare the kind of {self.evidence.tool[row]}"
+            f"{name} cannot be judged: status {shown(result.value.get('status'))} may be that of"
+            f" the call or of what it found; declare the kind of {self.evidence.tool[row]}"
         )
 
     def _extra(self) -> Said:

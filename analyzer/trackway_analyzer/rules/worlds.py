@@ -30,8 +30,10 @@ from trackway_analyzer.rules.finding import Result, State, findings_table, resul
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.looked_at import SHAPE
 from trackway_analyzer.rules.place import Place
+from trackway_analyzer.rules.refusal import open_end
 from trackway_analyzer.rules.rule import Rule, Said
 from trackway_analyzer.rules.shapes import Shapes, shapes_of
+from trackway_analyzer.rules.terms import Source
 from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.verdicts import Broken, Verdicts
 from trackway_analyzer.rules.words import Words
@@ -148,12 +150,22 @@ class ShapeRule(Rule):
         position = evidence.position(rows[broken.index or 0]) if known else None
         return Result(run, State.VIOLATED, position, broken.detail)
 
+    def _open(self, evidence: Evidence, run: int) -> str:
+        """Why nobody knows whether a call took effect: what the first such call said."""
+        for row in evidence.calls(run):
+            named = self.every_call or evidence.tool[row] in self.alphabet
+            if named and evidence.succeeded(row) is None:
+                if isinstance(evidence.result(row), Source):
+                    return open_end(evidence, row)
+                break
+        return "whether a call took effect was not recorded"
+
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
         if "gap" in result.detail:
             gap = result.detail["gap"]
             why = {
-                NOT_RECORDED_GAP: "whether a call took effect was not recorded",
+                NOT_RECORDED_GAP: self._open(evidence, result.run),
                 UNKNOWN_KIND: "the status of a call may be that of what it found, declare its kind",
                 "clock_skew": "clock_skew hides the order",
             }.get(gap, f"{gap} may hide a step")

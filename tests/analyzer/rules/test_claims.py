@@ -327,3 +327,55 @@ def test_a_quote_is_short() -> None:
     (claim,) = claims(f"I refunded {'x' * 200} now!", "refunded")
 
     assert claim.sentence.quote == f"I refunded {'x' * 148}…"
+
+
+class TestWhyAClaimIsOpen:
+    """What leaves a claim open is named; what the policy got wrong is no fault of the agent."""
+
+    def open(self, said: Any, call: dict[str, Any], says: str = "refunded", **options: Any) -> str:
+        run = trajectory_of([{"tool": "refund", **call}], final_text="I refunded 84")
+        ((state, sentence),) = said(Claim(says, "refund", **options), run)
+        assert state == "insufficient"
+        return str(sentence).removeprefix(
+            'the final text claims "I refunded 84", and whether refund did it cannot be judged: '
+        )
+
+    @pytest.mark.parametrize(
+        ("call", "why"),
+        [
+            (
+                {"result": {"status": "PENDING"}},
+                'step 1 refund may not have taken effect: status "PENDING"',
+            ),
+            ({"result": False}, "step 1 refund may not have taken effect: it answered false"),
+            ({}, "a value of step 1 was not recorded"),
+        ],
+    )
+    def test_what_leaves_the_effect_open_is_said(
+        self, said: Any, call: dict[str, Any], why: str
+    ) -> None:
+        assert self.open(said, call) == why
+
+    def test_a_group_that_no_call_has_as_argument_may_be_misspelt(self, said: Any) -> None:
+        call = {"arguments": {"amount": 84.0}, "result": "done"}
+        says = r"refunded (?P<amout>\d+)"
+
+        assert self.open(said, call, says) == (
+            "step 1 refund has no argument amout, did you mean amount?"
+        )
+        assert self.open(said, call, r"refunded (?P<n>\d+)", arguments={"n": "price"}) == (
+            "step 1 refund has no argument price"
+        )
+
+    def test_an_argument_that_other_calls_have_is_missing_and_no_null(self, said: Any) -> None:
+        calls = [
+            {"tool": "refund", "arguments": {"amount": 3}, "result": "done"},
+            {"tool": "refund", "arguments": {"order_id": "A1"}, "result": "done"},
+        ]
+        run = trajectory_of(calls, final_text="I refunded 84")
+        assert said(Claim(r"refunded (?P<amount>\d+)", "refund"), run) == [
+            (
+                "violated",
+                'the final text claims "I refunded 84", but step 2 refund had no amount, not 84',
+            )
+        ]

@@ -21,7 +21,7 @@ from trackway_analyzer.rules import (
     Sequence,
     ToolSpec,
 )
-from trackway_analyzer.rules.claims import claim_classes
+from trackway_analyzer.rules.claiming_texts import claim_classes
 from trackway_analyzer.rules.expression import compiled
 from trackway_analyzer.rules.looked_at import SHAPE, everywhere, successes, value_at
 

@@ -367,7 +367,7 @@ def steps(*specs: Any, **options: Any) -> Sequence:
             None,
             "",
             (1, None, None, None),
-            "step 1 look may not have taken effect: status null",
+            "step 1 look may not have taken effect: its result does not say",
         ),
         (
             steps("look", "pay", "mail"),

@@ -32,6 +32,8 @@ from trackway_analyzer.rules import (
     Together,
     Until,
 )
+from trackway_analyzer.rules.contradictions import contradiction
+from trackway_analyzer.rules.necessary import Least
 
 Turn = list[tuple[str, bool]]
 """Calls of one model turn: (tool, it succeeded)."""
@@ -395,6 +397,16 @@ def test_the_sentence_of_several_allowed_tools() -> None:
     ],
 )
 def test_what_is_required(rule: Rule, required: set[str]) -> None:
-    assert rule.requires() == required
-    expected = "a is required" if "a" in required else None
-    assert Never("a").contradicts(rule) == expected
+    assert {fact.tool for fact in rule.necessary({}) if isinstance(fact, Least)} == required
+    found = contradiction([Never("a"), rule], {})
+    assert (found is not None) == ("a" in required)
+
+
+def test_what_leaves_an_effect_open_is_said() -> None:
+    pending = [{"tool": "b", "kind": "mutate", "result": {"status": "Queued"}}]
+    assert sentence(Called("b"), pending) == (
+        'called: b cannot be judged: step 1 b may not have taken effect: status "Queued"'
+    )
+    assert sentence(Called("b"), [{"tool": "b", "kind": "mutate", "result": False}]) == (
+        "called: b cannot be judged: step 1 b may not have taken effect: it answered false"
+    )
