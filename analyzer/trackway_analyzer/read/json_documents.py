@@ -1,35 +1,38 @@
 """JSON documents out of a stream: one document, or one a line, whatever the file is called.
 
 1. If the first line is JSON by itself, every line is a document; else the whole file is one; else
-   the lines that are JSON are documents.
-2. A line that is no JSON costs that line. A last line without its end is a file whose writer died.
+   the lines that are JSON are documents, or the values that stand one after the other, whichever is
+   more of the file (`json_pieces`).
+2. A line that is no JSON costs what in it is none. A last line without its end is a file whose
+   writer died.
 3. A line longer than `MAX_DOCUMENT`, or nested deeper than the parser follows (1,024), is put
    aside.
-4. A document of OTLP in its usual form is a `UsualDocument`, any other the JSON value.
+4. What a document is, `decoded_json` says.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-import orjson
-
-from trackway_analyzer.json_text import UnencodableError, plain
 from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError, Window
+from trackway_analyzer.read.decoded_json import NotJson, decoded
 from trackway_analyzer.read.detect import looks_like
-from trackway_analyzer.read.otlp_usual import UsualDocument, usual_document
+from trackway_analyzer.read.json_pieces import SEPARATORS, Located, Loss, Pieces, pieces
+from trackway_analyzer.read.otlp_usual import UsualDocument
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 
 MAX_DOCUMENT: Final = 512 * 1024 * 1024
-_KEYS: Final = (b'"resourceSpans"', b'"resource_spans"', b'"traceId"', b'"traceID"')
+_KEYS: Final = (
+    *(b'"resourceSpans"', b'"resource_spans"', b'"traceId"', b'"traceID"'),
+    *(b'"trace_id"', b'"span_id"'),
+)
 """What a document of spans holds, however damaged it is."""
+_NO_JSON: Final = "a line that is no JSON"
+_BLANK: Final = b" \t\r\n,\x1e"
 _BOM = b"\xef\xbb\xbf"
 
 _Line = tuple[int, bytes]
-Located = tuple[int, Any]
-"""A document with the byte offset at which it begins."""
 
 
 def documents(stream: ByteStream, quarantine: Quarantine) -> Iterator[Located]:
@@ -43,9 +46,8 @@ def documents(stream: ByteStream, quarantine: Quarantine) -> Iterator[Located]:
             quarantine.add(Reason.EMPTY_FILE, "the file is empty")
         return
     line = first[0], first[1].removeprefix(_BOM)
-    document, following = _loaded(line[1]), lines.next()
-    may_go_on = isinstance(document, _NotJson) and not document.too_deep
-    if may_go_on and (following is None or isinstance(_loaded(following[1]), _NotJson)):
+    document, following = decoded(line[1]), lines.next()
+    if isinstance(document, NotJson) and _goes_on(line[1], document, following):
         yield from _whole(line, following, lines, quarantine)
         return
     while True:
@@ -54,39 +56,62 @@ def documents(stream: ByteStream, quarantine: Quarantine) -> Iterator[Located]:
         if following is None:
             return
         line, following = following, lines.next()
-        document = _loaded(line[1])
+        document = decoded(line[1])
+
+
+def _goes_on(text: bytes, document: NotJson, following: _Line | None) -> bool:
+    """Tell whether a first line that is no JSON is only the beginning of a document."""
+    if document.too_deep:
+        return False
+    if following is None or text.strip() == b"[":
+        return True
+    if not isinstance(decoded(following[1]), NotJson):
+        return False
+    both = (decoded(line.strip(SEPARATORS)) for line in (text, following[1]))
+    return any(isinstance(each, NotJson) for each in both)
 
 
 def _whole(
     first: _Line, second: _Line | None, lines: Lines, quarantine: Quarantine
 ) -> Iterator[Located]:
-    """Read the rest as one document; where that fails, every line for itself."""
+    """Read the rest as one document; where that fails, as lines or as pieces."""
     offset = first[0]
     text = first[1] + (b"" if second is None else second[1]) + lines.rest()
-    document = _loaded(text)
-    if not isinstance(document, _NotJson):
+    document = decoded(text)
+    if not isinstance(document, NotJson):
         yield offset, document
         return
-    found = []
-    position, broken = offset, 0
-    for line in text.splitlines(keepends=True):
-        part = _loaded(line) if line.lstrip()[:1] == b"{" else _NotJson("")
-        if isinstance(part, dict | UsualDocument):
-            found.append((position, part))
-        elif line.strip():
-            broken += 1
-        position += len(line)
-    if not found and not lines.broken:
+    found = _lines_of(text, offset)
+    if not document.too_deep:
+        parts = pieces(text, offset)
+        found = parts if parts.taken > found.taken else found
+    if found.documents:
+        for reason, detail, place in found.losses:
+            quarantine.add(reason, detail, place)
+        yield from found.documents
+    elif not lines.broken:
         reason = _reason(document, text)
         never = reason is Reason.NOT_A_TRACE
         quarantine.add(reason, looks_like(text) if never else f"no JSON: {document.why}", offset)
-        return
-    for _ in range(broken if found else 0):
-        quarantine.add(Reason.BROKEN_LINE, "a line that is no JSON", offset)
-    yield from found
 
 
-def _reason(document: _NotJson, text: bytes) -> Reason:
+def _lines_of(text: bytes, offset: int) -> Pieces:
+    """Return the lines of a text that are documents."""
+    found: list[Located] = []
+    losses: list[Loss] = []
+    position, taken = offset, 0
+    for line in text.splitlines(keepends=True):
+        part = decoded(line) if line.lstrip()[:1] == b"{" else NotJson("")
+        if isinstance(part, dict | UsualDocument):
+            found.append((position, part))
+            taken += len(line)
+        elif line.strip():
+            losses.append((Reason.BROKEN_LINE, _NO_JSON, offset))
+        position += len(line)
+    return Pieces(found, losses, taken)
+
+
+def _reason(document: NotJson, text: bytes) -> Reason:
     """Tell a trace that is cut or damaged from what never was one."""
     if document.ends_early:
         return Reason.TRUNCATED_FILE
@@ -95,46 +120,30 @@ def _reason(document: _NotJson, text: bytes) -> Reason:
 
 def _one(line: _Line, document: Any, quarantine: Quarantine, *, last: bool) -> Iterator[Located]:
     offset, text = line
-    if not isinstance(document, _NotJson):
+    if not isinstance(document, NotJson):
         yield offset, document
     elif document.too_deep:
         quarantine.add(Reason.TOO_DEEP, "a line nested deeper than 1024", offset)
-    elif last and document.ends_early:
-        quarantine.add(Reason.TRUNCATED_FILE, "the last line ends in the middle", offset)
-    elif text.strip():
-        quarantine.add(Reason.BROKEN_LINE, "a line that is no JSON", offset)
+    elif text.strip(_BLANK):
+        bare = decoded(text.strip(SEPARATORS))
+        if not isinstance(bare, NotJson):
+            yield offset, bare
+            return
+        found = pieces(text, offset)
+        if found.documents:
+            for reason, detail, place in found.losses:
+                cut = reason is Reason.TRUNCATED_FILE and not last
+                quarantine.add(Reason.BROKEN_LINE if cut else reason, detail, place)
+            yield from found.documents
+        elif last and document.ends_early:
+            quarantine.add(Reason.TRUNCATED_FILE, "the last line ends in the middle", offset)
+        else:
+            quarantine.add(Reason.BROKEN_LINE, _NO_JSON, offset)
 
 
 def document_of(text: bytes, quarantine: Quarantine, offset: int) -> Iterator[Located]:
     """Return a text that should be one document, if it is."""
-    yield from _one((offset, text), _loaded(text), quarantine, last=False)
-
-
-class _NotJson:
-    """Why a text is no JSON."""
-
-    def __init__(self, why: str) -> None:
-        self.why = why
-        self.too_deep = "depth" in why or "ecursion" in why or "nested" in why
-        self.ends_early = "unexpected end" in why or "EOF" in why or "nterminated" in why
-
-
-def _loaded(text: bytes) -> Any:
-    document = usual_document(text)
-    if document is not None:
-        return document
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        why = str(error)
-    if "depth" in why or "allocate memory" in why:
-        return _NotJson("depth limit" if "depth" in why else "unexpected end of data")
-    if "surrogate" not in why and b"NaN" not in text and b"Infinity" not in text:
-        return _NotJson(why)
-    try:
-        return plain(json.loads(text, parse_constant=str))
-    except (ValueError, RecursionError, UnencodableError):
-        return _NotJson(why)
+    yield from _one((offset, text), decoded(text), quarantine, last=False)
 
 
 class Lines:

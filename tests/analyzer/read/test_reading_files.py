@@ -93,9 +93,9 @@ def test_a_broken_first_line_costs_that_line(tmp_path: Path) -> None:
 
 def test_a_last_line_cut_short_is_a_truncated_file(tmp_path: Path) -> None:
     assert outcome(written(tmp_path, lines(spans(3))[:-40])) == (2, [("truncated_file", 1)])
-    assert outcome(written(tmp_path, FORMS["one document"][:-9])) == (0, [("truncated_file", 1)])
+    assert outcome(written(tmp_path, FORMS["one document"][:-9])) == (2, [("truncated_file", 1)])
     indented = FORMS["one indented document"][:-9]
-    assert outcome(written(tmp_path, indented)) == (0, [("truncated_file", 1)])
+    assert outcome(written(tmp_path, indented)) == (2, [("truncated_file", 1)])
 
 
 @pytest.mark.parametrize("level", [1, 9])
