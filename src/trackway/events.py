@@ -21,6 +21,7 @@ from trackway.run import current_place, current_run
 from trackway.schema import Trackway
 from trackway.spans import NOTHING
 
+_OPERATION: Final = "operation_id"
 _SMALL: Final = 1024
 """Characters of a value that is kept even where a span's room is spent."""
 
@@ -33,7 +34,9 @@ def _record(event: str, names: Mapping[str, Any], content: Mapping[str, Any] = N
         return
     try:
         attributes: dict[str, Any] = {
-            field: named(value, recorder.names)
+            field: recorder.names.id_text(value)
+            if field == _OPERATION and is_a(value, str)
+            else named(value, recorder.names)
             for field, value in names.items()
             if value is not None
         }
@@ -105,7 +108,7 @@ def effect(
     """Record a change in the world; `applied=None`: nobody knows whether it took place."""
     fields = {
         "operation": operation,
-        "operation_id": operation_id,
+        _OPERATION: operation_id,
         "entity": entity,
         "applied": applied,
     }

@@ -110,7 +110,7 @@ class StepPlan(Plan):
                 attempt = Attempt(attempt.number, operation_id)
             live.attempt = attempt
         if operation_id is not None:
-            attributes[Trackway.OPERATION_ID] = operation_id
+            attributes[Trackway.OPERATION_ID] = recorder.names.id_text(operation_id)
         name = request.span_name or self.span_name
         return live.start(name, context, self.span_kind, attributes)
 

@@ -388,3 +388,17 @@ def test_a_field_that_is_nearly_there_is_told_of_once(
         "trackway: nearly: returns='orders[*].oder_id' finds nothing, since there is no "
         "'oder_id'; did you mean 'order_id'?",
     ]
+
+
+def test_no_operation_id_lets_a_secret_out(recorded: Any) -> None:
+    @trackway.tool(kind="mutate", operation_id="key")
+    def pay(key: str) -> None:
+        trackway.effect("pay", operation_id=key, entity="order:1", applied=True)
+
+    pay("token=hunter2")
+    span = recorded.tool("pay")
+    (event,) = span.events
+    assert "hunter2" not in span.to_json()
+    written = span.attributes[Trackway.OPERATION_ID]
+    assert written.startswith("token=[redacted:assignment]#")
+    assert event.attributes["operation_id"] == written

@@ -67,6 +67,14 @@ _EXACT: Final = 2.0**53
 """Below it, whole floats and integers are the same numbers."""
 
 
+def member_name(value: Any) -> str | None:
+    """Return the name of a member of an enum, None of anything else."""
+    if not any(base is enum.Enum for base in mro_of(type(value))):
+        return None
+    name = field_of(value, "_name_")
+    return name if type(name) is str else None
+
+
 def parts_of(value: Any) -> Parts:
     """Return what a value is made of; see the module for what is known."""
     kind = type(value)

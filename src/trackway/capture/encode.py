@@ -14,8 +14,8 @@
    Members of an object share what is left, so that a huge one does not push out its neighbours;
    lists are cut from the end; a string that does not fit keeps its beginning. Markers name what
    was left out (`limits.py`).
-5. A denied key costs its value (`redact.py`), one of bytes as its text would. Strings,
-   numbers and bytes: `leaves.py`.
+5. A denied key costs its value (`redact.py`), one of bytes as its text would, a member of an enum
+   by its name too. Strings, numbers and bytes: `leaves.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from itertools import islice
 from types import NoneType
 from typing import Any, Final
 
-from trackway.capture.convert import parts_of
+from trackway.capture.convert import member_name, parts_of
 from trackway.capture.errors import record_capture_error
 from trackway.capture.leaves import TAIL, TAILS_KEPT, Leaves
 from trackway.capture.limits import ELLIPSIS, Limits, items_marker, keys_marker
@@ -188,7 +188,10 @@ class _Walk(Leaves):
             while name in result:
                 taken[base] = taken.get(base, 1) + 1
                 name = f"{base} ({taken[base]})"
-            if self.denies(denial := self.name_of(plain)) and not _is_nothing(member):
+            denial = self.name_of(plain)
+            if type(key) is not str and not self.denies(denial):
+                denial = member_name(key) or denial
+            if self.denies(denial) and not _is_nothing(member):
                 result[name] = self.withheld(denial, member, depth)
             elif _is_scalar(type(member)):
                 result[name] = self.value(member, depth + 1)

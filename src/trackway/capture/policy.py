@@ -38,6 +38,8 @@ _HEAD: Final = 4096
 """Characters of a long text that are looked at before the whole is."""
 _NO_NAMES: Final[frozenset[str]] = frozenset()
 
+_ID_DIGITS: Final = 12
+
 
 class Captured(NamedTuple):
     """What is recorded of one value."""
@@ -114,6 +116,17 @@ class Capture:
         if ":" in value or "=" in value or self.redactor.suspects(value[:_HEAD], Work(0)):
             return False
         return not self.redactor.suspects(value)
+
+    def id_text(self, text: str) -> str:
+        """Return an id without secrets; two that differ stay two, by a keyed hash behind them.
+
+        One of digits alone stays as it is: it may look like the number of a card, and is an id.
+        """
+        clean = text if text.isdigit() else self.text(text)
+        if clean == text or self.redactor is None:
+            return clean
+        digest = hmac.digest(self._hash_key, text.encode("utf-8", "surrogatepass"), "sha256")
+        return f"{clean}#{digest.hex()[:_ID_DIGITS]}"
 
     def text(self, text: str) -> str:
         """Return an exception message or a stack trace, redacted and cut to the limit of a value.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import enum
 import hashlib
 import json
 import logging
@@ -461,6 +462,20 @@ def test_a_name_that_denies_a_key_denies_it_in_texts_and_pairs_too(name: str) ->
 
 
 DAY = datetime.date(2026, 1, 2)
+
+
+class Named(enum.Enum):
+    password = 1
+
+
+class Numbered(enum.IntEnum):
+    password = 7
+
+
+class Valued(enum.Enum):
+    field = "password"
+
+
 RECORDS = np.dtype([("id", int), ("login", [("password", "U9"), ("n", int)], (2,))])
 
 
@@ -471,6 +486,9 @@ RECORDS = np.dtype([("id", int), ("login", [("password", "U9"), ("n", int)], (2,
         {b"x-password": b"hunter2", "at": DAY},
         {"headers": [(b"password", b"hunter2"), (b"host", b"x")]},
         {"name": b"password", "value": "hunter2"},
+        {Named.password: "hunter2"},
+        {Numbered.password: "hunter2", "at": DAY},
+        {Valued.field: ["hunter2"]},
         np.array([(1, "hunter2")], dtype=[("id", int), ("password", "U9")]),
         np.array([(1, "hunter2")], dtype=[("id", int), ("password", "U9")])[0],
         np.array([(1, [("hunter2", 1), ("hunter2", 2)])], dtype=RECORDS),
@@ -724,3 +742,13 @@ def test_the_column_screen_finds_every_text_that_would_change() -> None:
     assert plain.to_pylist() == [False]
     assert redactor(hooks=[str]).screen is None
     assert redactor(patterns=["a"]).screen is None
+
+
+def test_ids_that_hold_secrets_stay_apart_and_ids_of_digits_stay() -> None:
+    one, other = (CAPTURE.id_text(f"pay token={secret}") for secret in ("hunter2", "hunter3"))
+    assert one.startswith("pay token=[redacted:assignment]#")
+    assert "hunter" not in one + other
+    assert one != other
+    assert one == CAPTURE.id_text("pay token=hunter2")
+    assert CAPTURE.id_text("4111111111111111") == "4111111111111111"
+    assert CAPTURE.id_text("order-7") == "order-7"
