@@ -8,7 +8,10 @@
    of the instrumentor reads the span, and `langfuse` fills what Langfuse took out.
 3. A type that says no more than "span" is left to the other dialects.
 4. Session, user, release and tags of the trace are on each of its spans.
-5. A trace without observations, or with their ids alone, as in the API's list of traces, is put
+5. What a trace says it was told and what it answered stands on its only agent at the root, where
+   that says neither; where no observation says the same, on an agent span around the others, made
+   for it (`langfuse.observation.metadata.made_of`).
+6. A trace without observations, or with their ids alone, as in the API's list of traces, is put
    aside.
 """
 
@@ -68,6 +71,7 @@ _OF_TRACE: Final = {
     "release": "langfuse.release",
     "environment": "langfuse.environment",
 }
+_WORDS: Final = ("input", "output")
 _SNAKE: Final = re.compile(r"_([a-z])")
 
 _ONLY_OF_A_TRACE: Final = frozenset(
@@ -99,9 +103,54 @@ def _of_object(item: Any) -> list[Observation] | None:
     trace = item.get("trace", item)
     trace = _camel(trace) if isinstance(trace, dict) else {}
     if isinstance(observations, list) and any(map(_is_observation, observations)):
-        return [(_camel(o) if isinstance(o, dict) else {}, trace) for o in observations]
+        found = [_camel(each) if isinstance(each, dict) else {} for each in observations]
+        return [(each, trace) for each in _with_words_of_trace(found, trace)]
     of_langfuse = "trace" in item or not _ONLY_OF_A_TRACE.isdisjoint(item)
     return [(None, trace)] if "observations" in item and "id" in trace and of_langfuse else None
+
+
+def _with_words_of_trace(
+    observations: list[dict[str, Any]], trace: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Return observations that say what the trace was told and answered (rule 5)."""
+    said = {name: json_of(trace.get(name)) for name in _WORDS if trace.get(name) is not None}
+    roots = [each for each in observations if each.get("parentObservationId") is None and each]
+    if not said or not roots:
+        return observations
+    if len(roots) == 1 and str(roots[0].get("type")).upper() == "AGENT":
+        (head,) = roots
+        whole = {**said, **{name: head[name] for name in said if head.get(name) is not None}}
+        return [{**each, **whole} if each is head else each for each in observations]
+    known = [json_of(each.get(name)) for each in observations for name in _WORDS]
+    if all(words in known for words in said.values()):
+        return observations
+    head = _head(observations, trace, roots[0].get("traceId")) | said
+    below = [
+        {**each, "parentObservationId": head["id"]}
+        if each.get("parentObservationId") is None
+        else each
+        for each in observations
+    ]
+    return [head, *below]
+
+
+def _head(observations: list[dict[str, Any]], trace: dict[str, Any], trace_id: Any) -> Any:
+    def known(name: str) -> list[Any]:
+        return [each[name] for each in observations if time_of(each.get(name)) is not None]
+
+    return {
+        "id": f"{trace_id}:trace",
+        "traceId": trace_id,
+        "type": "AGENT",
+        "name": trace.get("name"),
+        "startTime": min(known("startTime"), key=_when, default=None),
+        "endTime": max(known("endTime"), key=_when, default=None),
+        "metadata": {"made_of": "trace"},
+    }
+
+
+def _when(value: Any) -> int:
+    return time_of(value) or 0
 
 
 def _is_observation(item: Any) -> bool:

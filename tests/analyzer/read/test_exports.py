@@ -359,3 +359,42 @@ def test_a_frame_of_spans_is_the_spans(kind: str) -> None:
 @pytest.mark.parametrize("name", ["phoenix_frame.parquet", "clickhouse_traces.parquet"])
 def test_a_frame_of_an_export_is_the_export(name: str, kind: str) -> None:
     assert told(only(frames(of_table(name))[kind])) == told(only(EXPORTS / name))
+
+
+def langfuse_trace(*roots: dict[str, Any], **words: Any) -> dict[str, Any]:
+    common = {"traceId": "t1", "parentObservationId": None, "level": "DEFAULT"}
+    times = {"startTime": "2026-01-01T00:00:00Z", "endTime": "2026-01-01T00:00:01Z"}
+    observations = [
+        {"id": f"o{place}", **common, **times, **each} for place, each in enumerate(roots)
+    ]
+    return {"id": "t1", "name": "support", "sessionId": "s", **words, "observations": observations}
+
+
+LOOK = {"type": "TOOL", "name": "look", "input": {"a": 1}, "output": "r"}
+
+
+@pytest.mark.parametrize(
+    ("roots", "run_input", "final"),
+    [
+        ([LOOK], "Hi", "Done"),
+        ([LOOK, LOOK], "Hi", "Done"),
+        ([{"type": "AGENT", "name": "a"}], "Hi", "Done"),
+        ([{"type": "AGENT", "name": "a", "input": "Hello", "output": "Bye"}], "Hello", "Bye"),
+        ([{"type": "AGENT", "name": "a", "output": "Bye"}], "Hi", "Bye"),
+    ],
+)
+def test_what_only_a_trace_of_langfuse_says_is_said_by_its_run(
+    roots: list[dict[str, Any]], run_input: str, final: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "trace.json"
+    told = {"messages": [{"role": "user", "content": "Hi"}]}
+    path.write_text(json.dumps(langfuse_trace(*roots, input=told, output="Done")))
+    trajectory = only(path)
+    assert (trajectory.run["input"], trajectory.run["final_text"]) == (run_input, final)
+    assert trajectory.tools == ["look"] * roots.count(LOOK)
+
+
+def test_a_trace_of_langfuse_that_repeats_its_observation_gets_no_span(tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(langfuse_trace(LOOK, input={"a": 1}, output="r")))
+    assert len(ta.load(path).span_table) == 1
