@@ -5,7 +5,8 @@
 2. A value of more than `Limits.value_bytes` is cut. JSON stays JSON: its leaves are cut; JSON of
    more than `Limits.hash_bytes` becomes one text, beginning and end. What was cut is named in
    `trackway.truncated` and `trackway.content.sha256.KEY` holds the digest of the whole.
-3. With content off, `trackway.content.sha256.KEY` keeps the keyed hash of a value that is content.
+3. With content off, `trackway.content.sha256.KEY` keeps the keyed hash of a value that is content;
+   of events and links content is left out (`content.py`).
 4. A value that needs nothing of this is the same object.
 """
 
@@ -21,7 +22,7 @@ from opentelemetry.trace import Link, Status
 
 from trackway.capture import Capture, Limits, Redactor
 from trackway.capture.redact import KEY_NAME_MARKER
-from trackway.export.content import EVENTS, EXCEPTION_TEXTS, is_content
+from trackway.export.content import EVENTS, is_content, without_content
 from trackway.export.ended import attributes_of
 from trackway.export.own_keys import is_name_of_schema
 from trackway.schema import Trackway
@@ -77,7 +78,7 @@ class ValueCleaner:
                 kept[key] = value
                 continue
             name = self._key(key, kept)
-            if self._hidden is not None and is_content(key):
+            if self._hidden is not None and is_content(key, value):
                 self._hashes[name] = self._hidden.value(value).digest or ""
             else:
                 kept[name] = self._member(key, name, value)
@@ -122,14 +123,10 @@ class ValueCleaner:
         if self._hidden is not None and event.name in EVENTS and members:
             self._emptied = True
             return Event(event.name, attributes_of({}, event.dropped_attributes), event.timestamp)
-        if self._hidden is not None and not EXCEPTION_TEXTS.isdisjoint(members):
-            self._emptied = True
-            members = {key: members[key] for key in members if key not in EXCEPTION_TEXTS}
-            return Event(
-                event.name, attributes_of(members, event.dropped_attributes), event.timestamp
-            )
+        told = members if self._hidden is None else without_content(members)
+        self._emptied = self._emptied or told is not members
         name = self.text("event", event.name)
-        clean = self._hanging(name, members)
+        clean = self._hanging(name, told)
         if clean is members and name == event.name:
             return event
         return Event(name, attributes_of(clean, event.dropped_attributes), event.timestamp)
@@ -137,7 +134,9 @@ class ValueCleaner:
     def link(self, link: Link) -> Link:
         """Return what may stand as a link."""
         members = link.attributes or {}
-        clean = self._hanging("link", members)
+        told = members if self._hidden is None else without_content(members)
+        self._emptied = self._emptied or told is not members
+        clean = self._hanging("link", told)
         if clean is members:
             return link
         return Link(link.context, attributes_of(clean, link.dropped_attributes))

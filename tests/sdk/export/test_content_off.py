@@ -92,3 +92,46 @@ def test_with_content_on_everything_remains() -> None:
         assert all_of(Cleaner().clean_all(spans)).count("lookup_order") == all_of(spans).count(
             "lookup_order"
         )
+
+
+def test_what_nobody_knows_is_content_where_it_may_say_something() -> None:
+    memory = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(memory))
+    said = "canary " * 12
+    attributes = {
+        "metadata": "canary",
+        "logfire.json": "canary",
+        "acme.request": '{"note":"canary"}',
+        "acme.words": said,
+        "acme.list": ["short", said],
+        "acme.tenant": "north",
+        "acme.tags": ["a", "b"],
+        "acme.tool.description": said.replace("canary", "kept"),
+        "url.full": "https://example.org/" + "a" * 100,
+    }
+    with provider.get_tracer("acme").start_as_current_span("work", attributes=attributes) as span:
+        span.add_event("acme.event", {"body": "canary", "acme.words": said, "size": 3})
+        span.add_event("acme.log", {"message": "canary", "api": "v1"})
+    (before,) = memory.get_finished_spans()
+    after = Cleaner(content=False).clean(before)
+    assert "canary" not in after.to_json()
+    assert after.attributes is not None
+    kept = ("acme.tenant", "acme.tags", "acme.tool.description", "url.full")
+    assert [key for key in attributes if key in after.attributes] == list(kept)
+    assert {f"trackway.content.sha256.{key}" for key in attributes if key not in kept} <= set(
+        after.attributes
+    )
+    assert [dict(event.attributes or {}) for event in after.events] == [{"size": 3}, {"api": "v1"}]
+    assert Cleaner().clean(before) is before
+
+
+def test_with_content_off_events_of_exceptions_are_redacted_too() -> None:
+    memory = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(memory))
+    with provider.get_tracer("acme").start_as_current_span("work") as span:
+        span.record_exception(ValueError("canary"), attributes={"password": "hunter2"})
+    after = Cleaner(content=False).clean(memory.get_finished_spans()[0]).to_json()
+    assert "canary" not in after
+    assert "hunter2" not in after
