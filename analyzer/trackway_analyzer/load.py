@@ -26,7 +26,9 @@ def load(
     engine: Engine | None = None,
     by: By = "trace",
 ) -> Trajectories:
-    """Return the runs that `source` holds: a path, a folder, a URL, an open file or a table.
+    """Return the runs that `source` holds: a path, a folder, a URL, a table, spans in memory.
+
+    So are bytes, an open file, and decoded JSON: a document, a list of them, or of messages.
 
     Nothing is read before somebody looks. Looking raises FileNotFoundError or ValueError that says
     what was looked for and what is there. Raises TypeError for what is no source.

@@ -1,7 +1,8 @@
 """Reading: from whatever a person has to span tables, as a stream.
 
-1. `read` takes a file, a folder, a pattern, a list of these, `-`, an Arrow table or a data frame,
-   or finished OpenTelemetry spans, and returns batches of the span table with what was put aside.
+1. `read` takes a file, a folder, a pattern, a list of these, `-`, an open file, bytes, a decoded
+   document, a list of such (of messages, too), an Arrow table or a data frame, or finished
+   OpenTelemetry spans, and returns batches of the span table with what was put aside.
 2. The format of a file is told by its content, each span's dialect by its keys; both can be forced.
 3. Memory is bounded by a batch and by the longest document, whatever the size of the files.
 4. A broken line, span or value costs itself (`quarantine`); `strict` raises instead.
@@ -12,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import pyarrow as pa
-
 from trackway_analyzer.dialects import span_reader
 from trackway_analyzer.read import detect
+from trackway_analyzer.read.in_memory import content_of, table_of
 from trackway_analyzer.read.memory import is_live_span, live_spans
 from trackway_analyzer.read.parquet import any_table
 from trackway_analyzer.read.quarantine import (
@@ -26,7 +26,7 @@ from trackway_analyzer.read.quarantine import (
     Reason,
     quarantine_table,
 )
-from trackway_analyzer.read.source import SourceError, listing
+from trackway_analyzer.read.source import Listing, SourceError, TraceFile, listing
 from trackway_analyzer.read.span_rows import SpanBatch, converted
 from trackway_analyzer.read.trace_files import read_files
 
@@ -41,28 +41,19 @@ def read(
     """
     reader = span_reader(dialect)
     forced = None if format is None else detect.named(format)
-    table = _as_table(source)
+    table = table_of(source)
     if table is not None:
         quarantine = Quarantine(type(source).__name__, strict=strict)
         spans = any_table(table, reader, forced, quarantine)
         return iter([SpanBatch(spans, quarantine_table(quarantine.take()))])
     if isinstance(source, Sequence) and source and is_live_span(source[0]):
         return iter([SpanBatch(converted(live_spans(source), reader), quarantine_table())])
+    content = content_of(source)
+    if content is not None:
+        name = type(source).__name__
+        inside = Listing((TraceFile(name, name, content=content),), ())
+        return read_files(inside, reader, forced, strict=strict)
     return read_files(listing(source), reader, forced, strict=strict)
-
-
-def _as_table(source: Any) -> pa.Table | None:
-    if isinstance(source, pa.Table):
-        return source
-    if isinstance(source, pa.RecordBatch):
-        return pa.Table.from_batches([source])
-    if hasattr(source, "collect_schema") and hasattr(source, "collect"):
-        source = source.collect()  # a lazy frame of Polars
-    if hasattr(source, "to_arrow"):
-        return source.to_arrow()
-    if hasattr(source, "columns") and hasattr(source, "to_parquet"):
-        return pa.Table.from_pandas(source, preserve_index=False)
-    return None
 
 
 __all__ = [

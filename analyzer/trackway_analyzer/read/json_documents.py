@@ -18,7 +18,8 @@ from typing import Any, Final
 from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError, Window
 from trackway_analyzer.read.decoded_json import NotJson, decoded
 from trackway_analyzer.read.detect import looks_like
-from trackway_analyzer.read.json_pieces import SEPARATORS, Located, Loss, Pieces, pieces
+from trackway_analyzer.read.json_pieces import SEPARATORS, Loss, Pieces, pieces
+from trackway_analyzer.read.json_pieces import Located as Located
 from trackway_analyzer.read.otlp_usual import UsualDocument
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import difflib
 import glob
+import io
 import os
 import re
 import sys
@@ -55,6 +56,7 @@ _BESIDE: Final = re.compile(
     r"(readme|license|licence|notice|changelog|makefile|dockerfile)(\..*)?|.*\.(md|rst|ya?ml|toml|py)"
 )
 _SHOWN: Final = 8
+_SHOWN_OF_ITEM: Final = 40
 _HIDDEN: Final = (".", "_")
 
 Location = str | os.PathLike[str]
@@ -74,11 +76,15 @@ class TraceFile:
     path: str
     filesystem: pafs.FileSystem | None = None
     """Where the path leads, if not on this machine."""
+    content: bytes | None = None
+    """What it holds, if it is in memory."""
 
     def open(self) -> Any:
         """Open the file for reading bytes. Raises OSError."""
         if self.name == STDIN:
             return sys.stdin.buffer
+        if self.content is not None:
+            return io.BytesIO(self.content)
         if self.filesystem is not None:
             return self.filesystem.open_input_file(self.path)
         return open(self.path, "rb")
@@ -125,6 +131,12 @@ def _files_of_all(
     if not items:
         raise SourceError("expected a file, a folder or a list of them; found an empty list")
     for item in items:
+        if not isinstance(item, str | os.PathLike):
+            raise SourceError(
+                f"expected paths, spans or decoded documents in a {type(source).__name__}, found "
+                f"{type(item).__name__} {str(item)[:_SHOWN_OF_ITEM]!r}: give load() what holds the "
+                "traces"
+            )
         yield from _files_of(os.fspath(item), passed_over)
 
 

@@ -211,6 +211,8 @@ class _Work:
         source: Any = file.path
         if file.name == STDIN:
             source = pa.BufferReader(_whole(stream, quarantine) or b"")
+        elif file.content is not None:
+            source = pa.BufferReader(file.content)
         elif file.filesystem is not None:
             source = file.open()
         try:
