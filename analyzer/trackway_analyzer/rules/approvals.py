@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +19,7 @@ from trackway_analyzer.rules.entities import subjects
 from trackway_analyzer.rules.evidence import Evidence, OwnValues
 from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.necessary import Fact, Follows, only
 from trackway_analyzer.rules.rule import (
     Said,
     ToolRule,
@@ -28,6 +30,7 @@ from trackway_analyzer.rules.rule import (
 )
 from trackway_analyzer.rules.sentences import at_step, because, cannot_judge, step
 from trackway_analyzer.rules.terms import Hidden
+from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.values import frozen, members, reader, shown
 
 
@@ -61,6 +64,10 @@ class Approved(ToolRule):
     @cached_property
     def _granted(self) -> Expression | None:
         return None if self.granted is None else compiled(self.granted)
+
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """The tool follows the one that approves it."""
+        yield Follows(only(self.tool), self.by)
 
     def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
         """Judge whether the calls of one run were approved."""

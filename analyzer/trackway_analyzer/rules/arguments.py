@@ -23,11 +23,14 @@ from typing import Any, Final, Literal
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError, best_match
 
+from trackway_analyzer.rules.clashing_values import Demands, clash
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Result
+from trackway_analyzer.rules.necessary import Fact, Least
 from trackway_analyzer.rules.pattern import one_of
 from trackway_analyzer.rules.rule import (
+    Rule,
     Said,
     ToolRule,
     another_call,
@@ -39,6 +42,7 @@ from trackway_analyzer.rules.scope import StepScope
 from trackway_analyzer.rules.sentences import because, cannot_judge, step
 from trackway_analyzer.rules.spelt_nearly import did_you_mean, spelt_nearly
 from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden, Source
+from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.values import (
     is_number,
     reader,
@@ -83,15 +87,34 @@ class Arguments(ToolRule):
         if not (self._checks or self.exact):
             raise ValueError("say what the arguments must be: equals, regex, one_of, within, …")
         _ = self._validator, self._wanted
+        if reason := clash(self._demands):
+            raise ValueError(f"no arguments could be right: {reason}")
+
+    @property
+    def _demands(self) -> Demands:
+        return Demands(self.equals, self.one_of, self.within, self.regex, self.absent)
+
+    def contradicts(self, other: Rule) -> str | None:
+        """Two demands of the same calls that no value meets."""
+        if not isinstance(other, Arguments) or other.tool != self.tool:
+            return None
+        both = self.calls == other.calls and self.calls != "any"
+        reason = (
+            clash(self._demands, other._demands)
+            if both or "every" in (self.calls, other.calls)
+            else None
+        )
+        return reason and f"no call of {self.tool} could keep both: {reason}"
 
     @property
     def _checks(self) -> list[Any]:
         checks = [self.equals, self.regex, self.one_of, self.within, self.absent]
         return [check for check in (*checks, self.schema, self.where) if check]
 
-    def requires(self) -> frozenset[str]:
-        """The tool, unless no call of it is fine."""
-        return frozenset() if self.calls == "every" else frozenset({self.tool})
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """An attempt, unless no call of it is fine."""
+        if self.calls != "every":
+            yield Least(self.tool, took_effect=False)
 
     @cached_property
     def _where(self) -> Expression | None:

@@ -31,6 +31,7 @@ from trackway_analyzer.engine.looks import Limit, Looks
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result, State
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
+from trackway_analyzer.rules.necessary import Altogether, Fact
 from trackway_analyzer.rules.rule import Rule, Said
 from trackway_analyzer.rules.tools import Tools
 
@@ -114,6 +115,12 @@ class Budget(Rule):
                 if name in _COLUMNS or name == "seconds"
             )
         )
+
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """No more calls than steps or tool calls, whoever makes them."""
+        limits = (limit for limit in (self.steps, self.tool_calls) if limit is not None)
+        if self.agent is None:
+            yield from map(Altogether, limits)
 
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
         """Return one result for each run beyond a limit, or maybe beyond one."""

@@ -8,7 +8,7 @@ if no gap may hide a call.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result, detail_text, findings_table, results_of
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.looked_at import SHAPE, compared, value_at
+from trackway_analyzer.rules.necessary import Fact, Least, Most, only
 from trackway_analyzer.rules.rule import (
     Said,
     ToolRule,
@@ -75,9 +76,14 @@ class Count(ToolRule):
         """How a report names this rule."""
         return f"{self.key}: {self.tool}" + (f" per {self.per}" if self.per else "")
 
-    def requires(self) -> frozenset[str]:
-        """The tool, where it must come and succeed."""
-        return frozenset({self.tool} if self._low and self.per is None else ())
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """So many calls, where they are not counted for each value of an argument."""
+        if self.per is not None:
+            return
+        if self._low:
+            yield Least(self.tool, self._low, took_effect=self.effects)
+        if self._high != float("inf"):
+            yield Most(only(self.tool), int(self._high), took_effect=self.effects)
 
     def looks(self, tools: Tools) -> Looks | None:
         """The shape, and which calls have the same value of `per`."""

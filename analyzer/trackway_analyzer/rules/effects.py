@@ -20,6 +20,7 @@ from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
 from trackway_analyzer.rules.rule import (
+    Rule,
     RunRule,
     Said,
     insufficient,
@@ -50,6 +51,16 @@ class Outcome(RunRule):
     @cached_property
     def _where(self) -> Expression | None:
         return None if self.where is None else compiled(self.where)
+
+    def contradicts(self, other: Rule) -> str | None:
+        """Two outcomes at once."""
+        if not isinstance(other, Outcome):
+            return None
+        for name in ("success", "label"):
+            wanted = [getattr(self, name), getattr(other, name)]
+            if None not in wanted and wanted[0] != wanted[1]:
+                return f"{name} must be {shown(wanted[0])} and {shown(wanted[1])}"
+        return None
 
     def judge(self, evidence: Evidence, run: int) -> Result | None:
         """Judge one run."""

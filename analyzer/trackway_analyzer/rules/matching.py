@@ -21,8 +21,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Final
@@ -33,9 +34,19 @@ from trackway_analyzer.rules.expected import HOW, Expectation, Group, How, group
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.laying import FREE, VIOLATES
 from trackway_analyzer.rules.matched_run import Extra, MatchedRun, Terms
+from trackway_analyzer.rules.necessary import (
+    Fact,
+    Moment,
+    Occurs,
+    Order,
+    chosen,
+    counted,
+    no_others,
+)
 from trackway_analyzer.rules.pattern import one_of
 from trackway_analyzer.rules.references import CallText, CallTexts, References
 from trackway_analyzer.rules.rule import Rule, Said, insufficient
+from trackway_analyzer.rules.tools import Tools
 
 EXTRAS: Final = ("forbid", "reads", "allow")
 NO_REFERENCE: Final = "no_reference"
@@ -74,11 +85,28 @@ class _Matching(Rule):
         """What the rule asks for, beside the calls."""
         return Terms(self.arguments, self.extra or "forbid", self.in_order, self.missing)
 
-    def requires(self) -> frozenset[str]:
-        """Tools without which no run keeps the rule."""
-        if self.missing == FREE:
-            return frozenset()
-        return frozenset(call.tool for group in self.groups for call in group)
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """The expected calls, their order, and no others where others matter."""
+        calls = [call for group in self.groups for call in group]
+        wanted = [Occurs(call.tool, call.ok is not False) for call in calls]
+        if self.missing != FREE:
+            yield from counted(wanted)
+        if self.groups and self.extra != "allow":
+            yield from no_others(wanted, tools, only_changes=self.extra == "reads")
+        if self.in_order and self.missing != FREE:
+            yield from self._orders()
+
+    def _orders(self) -> Iterator[Fact]:
+        earlier: list[Moment] = []
+        numbers = itertools.count()
+        for group in self.groups:
+            now: list[Moment] = []
+            for call in group:
+                moment, ends = chosen(self, next(numbers), call.tool, call.ok is not False)
+                yield from ends
+                now.append(moment)
+            yield from (Order(before, moment) for before in earlier for moment in now)
+            earlier = now
 
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
         """Return one result for each run that does not make the expected calls."""

@@ -15,14 +15,25 @@ attempted. Gaps: see `worlds`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from trackway_analyzer.rules.calls import Calls
 from trackway_analyzer.rules.named_tools import OneTool, TwoTools, attempts, successes
+from trackway_analyzer.rules.necessary import (
+    Accompanies,
+    Fact,
+    Least,
+    Most,
+    Occurs,
+    Outermost,
+    only,
+)
 from trackway_analyzer.rules.place import Place
-from trackway_analyzer.rules.rule import Rule, Said
+from trackway_analyzer.rules.rule import Said
+from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.verdicts import NOWHERE, Broken, Verdicts
 from trackway_analyzer.rules.words import FAR, Words
 
@@ -44,9 +55,9 @@ class Called(OneTool):
         """As many as may be missing."""
         return self.times
 
-    def requires(self) -> frozenset[str]:
-        """The tool."""
-        return frozenset({self.tool})
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """So many successes."""
+        yield Least(self.tool, self.times)
 
     def broken(self, calls: Calls) -> Broken | None:
         """Too few successful calls."""
@@ -76,9 +87,9 @@ class Never(OneTool):
     declare = "Absence"
     stands = True
 
-    def contradicts(self, other: Rule) -> str | None:
-        """A tool cannot be required and never called."""
-        return f"{self.tool} is required" if self.tool in other.requires() else None
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """No attempt."""
+        yield Most(only(self.tool))
 
     def broken(self, calls: Calls) -> Broken | None:
         """The first attempt."""
@@ -100,6 +111,11 @@ class First(OneTool):
 
     declare = "Init"
     every_call = True
+
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """An attempt that no other comes before."""
+        yield Least(self.tool, took_effect=False)
+        yield Outermost(self.tool, first=True)
 
     def broken(self, calls: Calls) -> Broken | None:
         """The first call, where none of its turn is of the tool."""
@@ -126,6 +142,11 @@ class Last(OneTool):
 
     declare = "End"
     every_call = True
+
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """An attempt that no other comes after."""
+        yield Least(self.tool, took_effect=False)
+        yield Outermost(self.tool, first=False)
 
     def broken(self, calls: Calls) -> Broken | None:
         """The last call, where none of its turn is of the tool."""
@@ -154,6 +175,10 @@ class Accompanied(TwoTools):
 
     declare = "RespondedExistence"
 
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """The second tool succeeds where the first does."""
+        yield Accompanies(Occurs(self.first, True), Occurs(self.second, True))
+
     def broken(self, calls: Calls) -> Broken | None:
         """The first success that stands alone."""
         done = successes(calls, self.first)
@@ -178,6 +203,11 @@ class Together(Accompanied):
 
     declare = "CoExistence"
 
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """Each succeeds where the other does."""
+        yield Accompanies(Occurs(self.first, True), Occurs(self.second, True))
+        yield Accompanies(Occurs(self.second, True), Occurs(self.first, True))
+
     def broken(self, calls: Calls) -> Broken | None:
         """The first success that stands alone."""
         one, two = successes(calls, self.first), successes(calls, self.second)
@@ -200,6 +230,11 @@ class NotTogether(TwoTools):
     def insertions(self) -> int:
         """One of each."""
         return 2
+
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """No attempt of the one where the other is attempted."""
+        yield Most(only(self.second), given=Occurs(self.first))
+        yield Most(only(self.first), given=Occurs(self.second))
 
     def broken(self, calls: Calls) -> Broken | None:
         """The attempt that made it both."""

@@ -8,15 +8,17 @@ after those of all tools before it: if any choice works, this one does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 
 from trackway_analyzer.rules.calls import Calls, earlier
 from trackway_analyzer.rules.named_tools import successes
+from trackway_analyzer.rules.necessary import Fact, Least, Order, chosen
 from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Said
+from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.verdicts import Broken
 from trackway_analyzer.rules.worlds import ShapeRule
 
@@ -65,9 +67,18 @@ class PartialOrder(ShapeRule):
         """As many as may be missing."""
         return len(self.alphabet)
 
-    def requires(self) -> frozenset[str]:
-        """All tools of the graph."""
-        return frozenset(self.alphabet)
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """A success of each tool, and the order of those that are chosen."""
+        places = {tool: number for number, tool in enumerate(self.alphabet)}
+        for tool, number in places.items():
+            yield Least(tool)
+            yield from chosen(self, number, tool, took_effect=True)[1]
+        for first, second in self.edges:
+            yield Order(
+                chosen(self, places[first], first, True)[0],
+                chosen(self, places[second], second, True)[0],
+                strictly=True,
+            )
 
     def broken(self, calls: Calls) -> Broken | None:
         """The tool that has no call at its place, and a call of it that stands elsewhere."""

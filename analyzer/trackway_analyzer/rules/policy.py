@@ -2,8 +2,8 @@
 
 1. What the policy says of tools and what its sequences say is merged; two kinds for one tool are an
    error.
-2. Rules that no run could keep together are an error: a tool that is forbidden and required, two
-   tools of which each must come before the other.
+2. Rules that no run could keep together are an error: a tool that is forbidden and required, tools
+   of which each must come before the other, two values for one argument (`contradictions`).
 3. `check` settles a batch once and lets every rule look at it. A run that is in no row of the
    findings keeps all rules.
 4. A sequence that allows extra reads brings a warning of its own for extras of unknown kind.
@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.engine.looks import Looks
+from trackway_analyzer.rules.contradictions import contradiction
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import FINDING_SCHEMA, Finding, Result, State
 from trackway_analyzer.rules.located import PolicyError
@@ -170,11 +171,19 @@ class Policy:
         for first, second in combinations(rules, 2):
             reason = first.contradicts(second) or second.contradicts(first)
             if reason is not None:
-                other = self._lines.get(id(first))
-                where = "" if other is None else f" (line {other})"
-                raise self._error(
-                    f"{second.title} contradicts {first.title}{where}: {reason}", second
-                )
+                raise self._contradiction((first, second), reason)
+        found = contradiction(rules, self.tools)
+        if found is not None:
+            raise self._contradiction(found.rules, found.why)
+
+    def _contradiction(self, rules: Sequence[Rule], why: str) -> PolicyError:
+        *others, last = rules
+        named = " and ".join(f"{rule.title}{self._line(rule)}" for rule in others) or "itself"
+        return self._error(f"{last.title} contradicts {named}: {why}", last)
+
+    def _line(self, rule: Rule) -> str:
+        line = self._lines.get(id(rule))
+        return "" if line is None else f" (line {line})"
 
     def _error(self, message: str, rule: Rule) -> PolicyError:
         return PolicyError(message, self._lines.get(id(rule)), self._file)

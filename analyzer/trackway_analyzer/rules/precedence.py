@@ -17,14 +17,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from trackway_analyzer.rules.calls import Calls, Symbol, earlier
 from trackway_analyzer.rules.named_tools import TwoTools, attempts, came_without, successes
+from trackway_analyzer.rules.necessary import (
+    Accompanies,
+    Fact,
+    Follows,
+    Least,
+    Occurs,
+    Order,
+    first_success,
+    last_attempt,
+    last_success,
+    only,
+)
 from trackway_analyzer.rules.place import Place
-from trackway_analyzer.rules.rule import Rule, Said
+from trackway_analyzer.rules.rule import Said
+from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.verdicts import HOLDS, NOWHERE, Broken, Verdicts
 from trackway_analyzer.rules.words import FAR, Stands, Words
 from trackway_analyzer.rules.worlds import ShapeRule
@@ -54,15 +68,11 @@ class Before(TwoTools):
 
     declare = "Precedence"
 
-    def requires(self) -> frozenset[str]:
-        """`first`, where it is demanded."""
-        return frozenset({self.first} if self.required else ())
-
-    def contradicts(self, other: Rule) -> str | None:
-        """Two tools cannot each come before the other."""
-        if isinstance(other, Before) and (other.first, other.second) == (self.second, self.first):
-            return f"neither {self.first} nor {self.second} could ever come"
-        return None
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """`second` follows `first`, which is demanded or not."""
+        yield Follows(only(self.second), self.first)
+        if self.required:
+            yield Least(self.first)
 
     def broken(self, calls: Calls) -> Broken | None:
         """The first call that came too early."""
@@ -112,6 +122,10 @@ class After(_ToolAfter):
 
     declare = "Precedence"
 
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """`tool` follows `after`."""
+        yield Follows(only(self.tool), self.after)
+
     def broken(self, calls: Calls) -> Broken | None:
         """The first call that came too early."""
         index = _unpreceded(calls, self.after, self.tool)
@@ -138,6 +152,11 @@ class NotAfter(_ToolAfter):
         """One of each."""
         return 2
 
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """The last attempt is not later than the first success of `after`."""
+        given = (Occurs(self.tool), Occurs(self.after, True))
+        yield Order(last_attempt(self.tool), first_success(self.after), given=given)
+
     def broken(self, calls: Calls) -> Broken | None:
         """The first attempt that came afterwards."""
         done = successes(calls, self.after)
@@ -163,6 +182,12 @@ class Responds(TwoTools):
     """Each successful `first` has a later successful `second`. `Response` in Declare."""
 
     declare = "Response"
+
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """`second` succeeds after the last success of `first`."""
+        given = Occurs(self.first, True)
+        yield Accompanies(given, Occurs(self.second, True))
+        yield Order(last_success(self.first), last_success(self.second), True, (given,))
 
     def broken(self, calls: Calls) -> Broken | None:
         """The first call that nothing answered."""
@@ -194,6 +219,12 @@ class Immediately(TwoTools):
 
     declare = "ChainResponse"
     every_call = True
+
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """`second` is attempted after the last success of `first`."""
+        given = Occurs(self.first, True)
+        yield Accompanies(given, Occurs(self.second))
+        yield Order(last_success(self.first), last_attempt(self.second), True, (given,))
 
     def broken(self, calls: Calls) -> Broken | None:
         """The first call that something else followed."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -30,6 +30,7 @@ from trackway_analyzer.rules.finding import (
     State,
     findings_table,
 )
+from trackway_analyzer.rules.necessary import Fact
 from trackway_analyzer.rules.tools import Tools, merged_tools
 
 
@@ -97,9 +98,9 @@ class Rule(ABC):
         """Further rules that a policy brings along with this one."""
         return ()
 
-    def requires(self) -> frozenset[str]:
-        """Tools without which no run keeps the rule."""
-        return frozenset()
+    def necessary(self, tools: Tools) -> Iterable[Fact]:  # rules look at it
+        """What must be so of every run that keeps the rule, with what is declared of tools."""
+        return ()
 
     def speaks_of(self) -> frozenset[str]:
         """Tools without any call of which the rule has nothing to judge."""

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from re import Pattern, compile, escape
@@ -24,6 +24,7 @@ from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.looked_at import SHAPE
+from trackway_analyzer.rules.necessary import Fact, Matching, Most
 from trackway_analyzer.rules.rule import Rule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import step
 from trackway_analyzer.rules.tools import Tools
@@ -121,11 +122,10 @@ class Forbidden(_NamedTools):
         """Its tools, where they are named in full."""
         return None if any("*" in name for name in self.tool_names) else self._listed
 
-    def contradicts(self, other: Rule) -> str | None:
-        """A tool cannot be forbidden and required."""
-        named = () if self.agent else other.requires()
-        tool = next((tool for tool in named if self._names(tool)), None)
-        return None if tool is None else f"{tool} is forbidden and required"
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """No attempt of tools that are named in full; whoever makes it."""
+        if self.agent is None:
+            yield Most(Matching(self._pattern))
 
     def _breaks(self, tool: str | None, alias: str | None) -> bool:
         return self._names(tool) or self._names(alias)
@@ -143,11 +143,10 @@ class Forbidden(_NamedTools):
 class Allowed(_NamedTools):
     """No other tool than these is attempted."""
 
-    def contradicts(self, other: Rule) -> str | None:
-        """A tool cannot be required and not allowed."""
-        named = () if self.agent else other.requires()
-        tool = next((tool for tool in named if not self._names(tool)), None)
-        return None if tool is None else f"{tool} is required and not allowed"
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """No attempt of any other tool, whoever makes it."""
+        if self.agent is None:
+            yield Most(Matching(self._pattern, others=True))
 
     def _breaks(self, tool: str | None, alias: str | None) -> bool:
         return not (self._names(tool) or self._names(alias))

@@ -20,7 +20,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -31,6 +31,15 @@ from trackway_analyzer.records import Records
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result, Severity
 from trackway_analyzer.rules.looked_at import SHAPE, compared, entities_returned, value_at
+from trackway_analyzer.rules.necessary import (
+    Fact,
+    Moment,
+    Occurs,
+    Order,
+    chosen,
+    counted,
+    no_others,
+)
 from trackway_analyzer.rules.outline import deciding_values, plainly_following
 from trackway_analyzer.rules.pattern import (
     EXTRAS,
@@ -53,7 +62,7 @@ from trackway_analyzer.rules.rule import (
 )
 from trackway_analyzer.rules.sentences import step
 from trackway_analyzer.rules.telling import Telling
-from trackway_analyzer.rules.tools import Tools, merged_tools
+from trackway_analyzer.rules.tools import MUTATE, NOTIFY, Tools, merged_tools
 
 
 class StepSequenceError(RuleViolationError):
@@ -118,9 +127,25 @@ class Sequence(RunRule):
         """Tools of the steps."""
         return frozenset(spec.tool for spec in self.specs if spec.tool is not None)
 
-    def requires(self) -> frozenset[str]:
-        """Tools of the steps that are not optional."""
-        return frozenset(s.tool for s in self.specs if s.tool is not None and not s.optional)
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """The steps that are not optional, their order, and no others where others matter."""
+        named = [s for s in self.specs if s.tool is not None]
+        required = [spec for spec in self.specs if not spec.optional]
+        yield from counted(_occurs(s, tools) for s in required if s.tool is not None)
+        wanted = [_occurs(spec, tools) for spec in named]
+        plain = len(named) == len(self.specs) and all(call.took_effect for call in wanted)
+        if plain and self.extra != "allow":
+            yield from no_others(wanted, tools, only_changes=self.extra == "reads")
+        earlier: tuple[StepSpec, Moment] | None = None
+        for number, spec in enumerate(required):
+            if spec.tool is None:
+                continue
+            moment, ends = chosen(self, number, spec.tool, _occurs(spec, tools).took_effect)
+            yield from ends
+            if earlier is not None:
+                apart = any(_changes(s, tools) for s in (earlier[0], spec))
+                yield Order(earlier[1], moment, strictly=apart)
+            earlier = spec, moment
 
     def companions(self) -> tuple[Rule, ...]:
         """A warning for extras of unknown kind, where extra reads are allowed."""
@@ -207,6 +232,20 @@ class Sequence(RunRule):
 
     def _reading(self, evidence: Evidence, run: int) -> Reading:
         return Reading(self.specs, self.extra, evidence, run)
+
+
+def _occurs(spec: StepSpec, tools: Tools) -> Occurs:
+    """What a step demands: a success, where the step does not say otherwise what one is."""
+    tool = spec.tool or ""
+    declared_success = tools[tool].success if tool in tools else None
+    return Occurs(tool, spec.success_expression in (None, declared_success))
+
+
+def _changes(spec: StepSpec, tools: Tools) -> bool:
+    """Whether a step is declared to change or to tell something: it shares no turn."""
+    tool = spec.tool or ""
+    declared_kind = tools[tool].kind if tool in tools else None
+    return (spec.kind or declared_kind) in (MUTATE, NOTIFY)
 
 
 @dataclass(frozen=True)

@@ -11,21 +11,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, permutations
+from typing import Final
 
 import numpy as np
 
 from trackway_analyzer.rules.automaton import Automaton, compile_pattern
 from trackway_analyzer.rules.calls import OTHER, Call, Calls, Symbol
+from trackway_analyzer.rules.necessary import (
+    Fact,
+    Least,
+    Most,
+    Occurs,
+    Order,
+    first_success,
+    no_others,
+    only,
+)
 from trackway_analyzer.rules.pattern import EXTRAS, Extra, one_of
 from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Said
-from trackway_analyzer.rules.tools import MUTATE, NOTIFY
+from trackway_analyzer.rules.tools import MUTATE, NOTIFY, Tools
 from trackway_analyzer.rules.verdicts import HOLDS, NOWHERE, Broken, Verdicts
+from trackway_analyzer.rules.word_bounds import WordBounds
 from trackway_analyzer.rules.words import Words
 from trackway_analyzer.rules.worlds import ShapeRule
+
+_ORDERED: Final = 12
+"""Names of an expression whose orders are told beforehand; of more there are too many pairs."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +76,25 @@ class StepRegex(ShapeRule):
     def insertions(self) -> int:
         """A hidden part of the word may be as long as the expression has names."""
         return max(1, len(self.automaton.moves))
+
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """How often each name comes in any word, and which comes before which in every word."""
+        bounds, names = WordBounds(self.automaton), sorted(self.automaton.names)
+        for name in names:
+            if least := bounds.least(name):
+                yield Least(name, least)
+            most = bounds.most(name)
+            if most != float("inf"):
+                yield Most(only(name), int(most), took_effect=True)
+        for first, second in permutations(names[:_ORDERED], 2):
+            if bounds.always_before(first, second):
+                given = (Occurs(first, True), Occurs(second, True))
+                yield Order(first_success(first), first_success(second), given=given)
+        if self.extra != "allow" and not self._names_every_tool:
+            named = [Occurs(name, True) for name in names]
+            for fact in no_others(named, tools, only_changes=self.extra == "reads"):
+                if isinstance(fact, Most) and fact.number == 0:
+                    yield fact
 
     def broken(self, calls: Calls) -> Broken | None:
         """The call after which nothing can match, or the end."""

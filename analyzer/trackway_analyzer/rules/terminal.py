@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from trackway_analyzer.rules.actions import action_claim
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
-from trackway_analyzer.rules.rule import RunRule, Said, insufficient, violated
+from trackway_analyzer.rules.rule import Rule, RunRule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import cannot_judge
 from trackway_analyzer.rules.unread import left_out
 
@@ -38,6 +38,18 @@ class Terminal(RunRule):
             object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
         if not (self.action or self.category or self.claimed is not None):
             raise ValueError("say what the run must end with: action, category or claimed")
+
+    def contradicts(self, other: Rule) -> str | None:
+        """No action that both would end with, or a claim that one asks for and one forbids."""
+        if not isinstance(other, Terminal):
+            return None
+        if None not in (self.claimed, other.claimed) and self.claimed is not other.claimed:
+            return "the final text must claim the last action, and must not"
+        both = (*filter(self._right, other.action), *filter(other._right, self.action))
+        free = not (self.action or self.category) or not (other.action or other.category)
+        if free or both or set(self.category) & set(other.category):
+            return None
+        return f"the run must end with {self._expected()} and with {other._expected()}"
 
     def judge(self, evidence: Evidence, run: int) -> Result | None:
         """Judge the end of one run."""

@@ -12,12 +12,15 @@ turn. An end that never comes leaves the window open to the end of the run. Gaps
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trackway_analyzer.rules.calls import Calls, earlier
 from trackway_analyzer.rules.named_tools import attempts, came_without, successes
+from trackway_analyzer.rules.necessary import Fact, Follows, Least, all_but, only
 from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.rule import Said
+from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.verdicts import Broken
 from trackway_analyzer.rules.worlds import ShapeRule
 
@@ -49,6 +52,10 @@ class _Window(ShapeRule):
 @dataclass(frozen=True)
 class Between(_Window):
     """Each attempted `tool` stands after a successful `start` and before a successful `end`."""
+
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """`tool` follows `start`."""
+        yield Follows(only(self.tool), self.start)
 
     def broken(self, calls: Calls) -> Broken | None:
         """The first call outside."""
@@ -129,9 +136,11 @@ class Until(ShapeRule):
         """All tools that are named."""
         return (*self.allowed, self.until)
 
-    def requires(self) -> frozenset[str]:
-        """`until`, where it is demanded."""
-        return frozenset({self.until} if self.required else ())
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """Other tools follow `until`, which is demanded or not."""
+        yield Follows(all_but(*self.allowed, self.until), self.until)
+        if self.required:
+            yield Least(self.until)
 
     def broken(self, calls: Calls) -> Broken | None:
         """The first other call before."""

@@ -9,6 +9,7 @@ import pytest
 
 from trackway_analyzer.model import Gap, Trajectory
 from trackway_analyzer.rules import Arguments
+from trackway_analyzer.rules.necessary import Least
 
 SCHEMA = {
     "type": "object",
@@ -217,8 +218,8 @@ def test_a_hidden_call_elsewhere_replaces_none(
 
 @pytest.mark.parametrize("calls", ["any", "first", "last"])
 def test_where_there_must_be_a_call_the_tool_is_required(calls: Any) -> None:
-    assert Arguments("a", {"x": 1}, calls=calls).requires() == {"a"}
-    assert Arguments("a", {"x": 1}).requires() == frozenset()
+    assert list(Arguments("a", {"x": 1}, calls=calls).necessary({})) == [Least("a", 1, False)]
+    assert list(Arguments("a", {"x": 1}).necessary({})) == []
 
 
 def test_a_value_that_was_cut_is_hidden_at_its_step_alone(

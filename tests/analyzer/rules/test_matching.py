@@ -315,7 +315,7 @@ rules:
 
 
 def test_a_call_cannot_be_expected_and_forbidden() -> None:
-    with pytest.raises(PolicyError, match="a is forbidden and required"):
+    with pytest.raises(PolicyError, match="a must succeed, and must never be called"):
         Policy(Exact(EXPECTED), Forbidden("a"))
     Policy(AtMost(EXPECTED), Forbidden("a"))
 

@@ -135,7 +135,8 @@ LIMITS = "steps, tool_calls, model_calls, retries, tokens, tokens_in, tokens_out
         ),
         (
             lambda: Policy(Before("a", "b"), Before("b", "a")),
-            "policy: before: b, a contradicts before: a, b: neither a nor b could ever come",
+            "policy: before: b, a contradicts before: a, b: b could never be called:"
+            " no order is possible: b before a before b",
         ),
         (lambda: StepRegex("a{1,2"), "'a{1,2' is no pattern of steps: cannot read it at 2"),
     ],
