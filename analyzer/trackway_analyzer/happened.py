@@ -1,13 +1,16 @@
 """Did a tool call do what it was asked to? Yes, no, or the record does not say.
 
 The call did not happen if it raised, or if its result says so: a non-empty `error`, `isError` true,
-`ok` or `success` false, `status` one of `FAILED`, or a text that opens like an error message
-(`Failed: card declined`). A `status` of `PENDING`, a bare false, and a result that was not
-recorded, was redacted or could not be read (`recorder_marks`) leave it open; so does one whose last
-keys the recorder cut (it keeps them in their order), where one of those that say no may be among
-them, and JSON in a text that was cut. Everything else happened; a list is not looked into.
-A lookup's `status` is that of the thing it found, and false is its answer; only `error` there
-speaks of the call. A tool that cancels, by its name, did so if the thing is cancelled now.
+`ok` or `success` false (or the text `false`), `status` one of `FAILED`, a text that opens like an
+error message (`Failed: card declined`), is one of `FAILED` and nothing else (`status: failed` too),
+or says that a person did not let the tool run. A `status` of `PENDING`, a bare false, and a result
+that was not recorded, was redacted or could not be read (`recorder_marks`) leave it open; so does
+one whose last keys the recorder cut (it keeps them in their order), where one of those that say no
+may be among them, and JSON in a text that was cut. Everything else happened, whatever a `message`
+says; a list is not looked into.
+A lookup's `status`, and a text of one such word, is that of the thing it found, and false is its
+answer; `error` there speaks of the call. A tool that cancels, by its name, did so if the thing is
+cancelled now.
 """
 
 from __future__ import annotations
@@ -34,6 +37,8 @@ FAILED: Final = frozenset(
         "cancelled",
         "canceled",
         "expired",
+        "refused",
+        "unsuccessful",
     ]
 )
 CANCELLED: Final = frozenset(["cancelled", "canceled"])
@@ -48,6 +53,19 @@ _ERROR_TEXT: Final = re.compile(
     r"(?:error|failed|failure)\s*(?::|\s[-–—]\s))",
     re.IGNORECASE,
 )
+
+_FAILURE_WORD: Final = re.compile(
+    rf"\s*(?:status\s*[:=]\s*)?[\"']?({'|'.join(sorted(FAILED))})[\"']?\s*[.!]?\s*", re.IGNORECASE
+)
+_NOT_ALLOWED: Final = re.compile(
+    r"\s*(?:(?:the\s+)?user\s+(?:doesn['’]t|does\s+not)\s+want\s+to\s+proceed\s+with\s+this\s+tool"
+    r"|(?:the\s+)?user\s+(?:has\s+)?(?:rejected|denied|declined)\s+(?:this|the)\s+tool"
+    r"\s+(?:use|call|execution)"
+    r"|the\s+tool\s+(?:use|call|execution)\s+was\s+(?:rejected|denied|declined)"
+    r"|permission\s+to\s+use\s+\S+\s+(?:has\s+been|was)\s+denied)\b",
+    re.IGNORECASE,
+)
+"""How a harness tells the model that a person refused."""
 
 
 def cancels(tool: str | None) -> bool:
@@ -64,7 +82,7 @@ def happened(
     if isinstance(result, NotRecorded) or is_unreadable(result):
         return None
     if isinstance(result, str):
-        return None if _tells_nothing(result) else not _ERROR_TEXT.match(result)
+        return None if _tells_nothing(result) else not _refuses(result, lookup, cancels)
     if isinstance(result, Mapping):
         if cancels and refusing(result) == "status" and _status(result) in CANCELLED:
             return True
@@ -79,6 +97,13 @@ def _tells_nothing(text: str) -> bool:
     return begins.startswith(("{", "[")) and begins.endswith("]") and _ends_cut(begins)
 
 
+def _refuses(text: str, lookup: bool, cancels: bool) -> bool:
+    if _ERROR_TEXT.match(text) or _NOT_ALLOWED.match(text):
+        return True
+    word = None if lookup else _FAILURE_WORD.fullmatch(text)
+    return word is not None and not (cancels and word[1].lower() in CANCELLED)
+
+
 def _ends_cut(text: str) -> bool:
     return CUT.search(text, max(0, len(text) - _LONGEST_MARK)) is not None
 
@@ -89,11 +114,15 @@ def refusing(result: Mapping[str, JsonValue], *, lookup: bool = False) -> str | 
         return "error"
     if result.get("isError") is True:
         return "isError"
-    denied = next((key for key in ("ok", "success") if result.get(key) is False), None)
+    denied = next((key for key in ("ok", "success") if _is_false(result.get(key))), None)
     if denied is not None:
         return denied
     failing = {"error"} if lookup else FAILED
     return "status" if _status(result) in failing else None
+
+
+def _is_false(value: JsonValue) -> bool:
+    return value is False or (isinstance(value, str) and value.strip().lower() == "false")
 
 
 def _says(result: Mapping[str, JsonValue], *, lookup: bool) -> bool | None:

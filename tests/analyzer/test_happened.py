@@ -23,6 +23,26 @@ from trackway_analyzer.records import trajectory_of
         (0, True),
         ("sent", True),
         ("Failed: card declined", False),
+        ("FAILED", False),
+        (" failed. ", False),
+        ("refused", False),
+        ("status: failed", False),
+        ('Status = "Rejected"', False),
+        ("failed orders: none", True),
+        ("Not refused", True),
+        ("status: paid", True),
+        ("The user doesn't want to proceed with this tool use. The tool use was rejected", False),
+        ("User rejected the tool call", False),
+        ("The tool use was denied.", False),
+        ("Permission to use Bash has been denied.", False),
+        ("The user doesn't want to proceed with the other order.", True),
+        ("The user rejected the offer.", True),
+        ({"success": "false"}, False),
+        ({"ok": "False"}, False),
+        ({"success": "falsehoods"}, True),
+        ({"status": "refused"}, False),
+        ({"status": "Unsuccessful"}, False),
+        ({"message": "Payment failed"}, True),
         ("Failed - card declined", False),
         ("failure: no funds", False),
         ("Error - no funds", False),
@@ -131,3 +151,15 @@ def test_json_in_a_recorded_string_is_read_as_that_once(
 
     (step,) = record.run().tool_steps
     assert (step.result, step.ok) == (result, ok)
+
+
+def test_a_word_that_a_lookup_answers_is_of_what_it_found() -> None:
+    assert happened("cancelled", raised=False, lookup=True) is True
+    assert happened("cancelled", raised=False) is False
+    assert happened("cancelled", raised=False, cancels=True) is True
+    assert happened("rejected", raised=False, cancels=True) is False
+
+
+def test_a_lookup_that_a_person_did_not_let_run_found_nothing() -> None:
+    text = "Permission to use search has been denied"
+    assert happened(text, raised=False, lookup=True) is False

@@ -28,6 +28,7 @@ from typing import Final
 from trackway.schema import Trackway
 from trackway_analyzer.engine.looks import Column, Looks, Value
 from trackway_analyzer.engine.native_files import NativeFiles
+from trackway_analyzer.happened import FAILED
 from trackway_analyzer.reconstruct.spoken import IN_PIECES, STREAMED
 
 ROOT, STEP, TOOL_STEP, BESIDE = 0, 1, 2, 3
@@ -60,7 +61,13 @@ _WHAT: Final = (
 )
 _IS_ROOT: Final = f"what = {ROOT}"
 _IS_TOOL: Final = f"what = {TOOL_STEP}"
-_WORDS: Final = r"'(?i)error|exception|traceback|fail|redacted|\\|^\"\s*[\[{]'"
+_WORDS: Final = (
+    rf"'(?i)error|exception|traceback|fail|redacted|{'|'.join(sorted(FAILED))}"
+    r"|want\s+to\s+proceed|…|\\|^\"\s*[\[{<]'"
+)
+"""One of them stands in every text by which a call may say that it took no effect, or nothing."""
+_BEYOND: Final = """contains(result, '"…":') OR contains(result, '"sha256')"""
+"""Objects of which more decides than their members that say so: cut ones, and digests."""
 _WRAPPED: Final = r"'\\|^\"\s*[\[{]'"
 """A text that may be JSON of an object or a list: reconstruction reads it as that."""
 _LAST_STEP: Final = f"""TRY(json_extract(attributes, '$."{Trackway.RUN_LAST_STEP}"'))"""
@@ -255,6 +262,7 @@ class _Digest:
         )
         members = f"CASE which{compared} ELSE hash(got) END" if compared else "hash(got)"
         return f"""CASE WHEN which < 0 THEN 0 WHEN result IS NULL THEN 1
+            WHEN starts_with(result, '{{') AND ({_BEYOND}) THEN hash(result)
             WHEN got IS NOT NULL THEN {members}
             ELSE CASE left(result, 1) WHEN '{{' THEN 2 WHEN '[' THEN 3
               {" ".join(f"WHEN '{sign}' THEN 3" for sign in "-0123456789")}

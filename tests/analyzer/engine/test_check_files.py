@@ -333,3 +333,28 @@ def test_the_replays_of_a_benchmark_are_judged_as_in_memory() -> None:
     folder = Path(os.environ["TRACKWAY_CORPUS"]) / "public" / "replay-taubench-6-dialects"
     spans = as_ours(load(folder / "otel-genai").span_table)
     assert_same(spans, Policy.from_yaml(AIRLINE), files=2)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        '"<app.Reply>"',
+        '"…"',
+        '{"length":9,"sha256":"' + "f" * 64 + '","type":"bytes"}',
+        '{"amount":1,"…":"[truncated 3 keys]"}',
+        '"FAILED"',
+        '"status: refused"',
+        '{"success":"false"}',
+        '{"status":"unsuccessful"}',
+        '"The user doesn\'t want to proceed with this tool use."',
+        '"Permission to use send_email has been denied."',
+    ],
+)
+def test_a_result_that_may_not_be_a_success_is_not_taken_for_one(result: str) -> None:
+    rows = population(60, [], 0, 3).to_pylist()
+    results = ['"sent"', '{"id":1}', result, '{"id":2,"success":true}']
+    for row in rows:
+        if row["tool"] == "send_email":
+            row["result"] = results[int(row["run_id"], 16) % 4]
+    spans = pa.Table.from_pylist(rows, schema=SPAN_SCHEMA)
+    assert_same(spans, Policy.from_yaml("version: 1\nrules:\n  - called: send_email\n"))
