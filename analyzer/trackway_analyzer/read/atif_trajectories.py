@@ -9,7 +9,9 @@
 4. A sub-agent's trajectory stands below the call that refers to it, else below the agent.
 5. Times are the steps' own; where there is none, none is made up. The order is that of the steps.
 6. What has no place in a span stays in attributes under `atif.`.
-7. A trajectory whose list of steps is empty is a run without steps; one without that list is put
+7. A result that answers no call of its step is heard by the next turn, and put aside: nobody says
+   what was carried out. A version that is not known is read all the same, and told of.
+8. A trajectory whose list of steps is empty is a run without steps; one without that list is put
    aside.
 """
 
@@ -29,7 +31,9 @@ from trackway_analyzer.read.session_spans import Answer, SessionSpans
 from trackway_analyzer.spans import Attributes, RawSpan
 
 _VERSION: Final = "ATIF-v"
+_KNOWN: Final = frozenset(f"ATIF-v1.{minor}" for minor in range(9))
 _MAX_DEPTH: Final = 32
+_SHOWN: Final = 32
 _OF_STEP: Final = ("reasoning_effort", "is_copied_context", "extra")
 _FAILED: Final = ("is_error", "failed")
 
@@ -59,6 +63,9 @@ def atif_spans(items: list[Any], quarantine: Quarantine, offset: int | None) -> 
         except UnencodableError as error:
             quarantine.add(Reason.TOO_DEEP, f"a trajectory {error}", offset)
             continue
+        if item["schema_version"] not in _KNOWN:
+            detail = f"read as ATIF-v1.8: {item['schema_version'][:_SHOWN]}"
+            quarantine.add(Reason.UNKNOWN_VERSION, detail, offset)
         session = SessionSpans("atif", key)
         _Reading(session, quarantine, offset).trajectory(item, None, 0)
         yield from session.ended()
@@ -142,6 +149,7 @@ class _Reading:
 
     def _stray(self, head: str, result: Object) -> None:
         """Let a result that answers no call of its step be heard."""
+        self._broken("a result that answers no call of its step", 1)
         self._session.hear(head, {"role": "tool", "content": _content(result.get("content"))})
 
     def _broken(self, detail: str, count: int) -> None:

@@ -95,7 +95,7 @@ def _span(item: dict[str, Any], processes: dict[str, Any], origins: _Origins) ->
     parent, links = _references(item.get("references"), trace_id)
     status = tags.get("otel.status_code")
     if status is None:
-        status = "ERROR" if tags.get("error") is True else "UNSET"
+        status = "ERROR" if str(tags.get("error")).lower() == "true" else "UNSET"
     kind = tags.get("span.kind")
     return RawSpan(
         trace_id,

@@ -42,6 +42,7 @@ class Reason(StrEnum):
     UNJOINED_CALL = "unjoined_call"
     EMPTY_FILE = "empty_file"
     PASSED_OVER = "passed_over"
+    UNKNOWN_VERSION = "unknown_version"
     UNREADABLE = "unreadable"
 
 
@@ -59,10 +60,10 @@ QUARANTINE_SCHEMA: pa.Schema = pa.schema(
 _HARMLESS: Final = frozenset(
     [
         *(Reason.NOT_A_TRACE, Reason.EMPTY_FILE, Reason.UNJOINED_LOG),
-        *(Reason.NO_START_TIME, Reason.NO_TASK_ID, Reason.PASSED_OVER),
+        *(Reason.NO_START_TIME, Reason.NO_TASK_ID, Reason.PASSED_OVER, Reason.UNKNOWN_VERSION),
     ]
 )
-NOTES: Final = frozenset([Reason.EMPTY_FILE, Reason.PASSED_OVER])
+NOTES: Final = frozenset([Reason.EMPTY_FILE, Reason.PASSED_OVER, Reason.UNKNOWN_VERSION])
 """What a person should know, and nothing that was looked for and could not be read."""
 
 

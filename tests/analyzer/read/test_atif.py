@@ -15,6 +15,7 @@ import trackway_analyzer as ta
 from analyzer.reconstruct.test_reconstruct_properties import rows
 from analyzer.span_builder import Recording, Row, answered, call, said, spans_of, user
 from trackway_analyzer.cli.program import run as trackway
+from trackway_analyzer.rules.policy import Policy
 from trackway_analyzer.span_json import spans_as_json, spans_of_json
 
 DATA = Path(__file__).parents[2] / "data"
@@ -434,3 +435,32 @@ def test_a_value_that_is_too_deep_is_named(depth: int, whole: bool, tmp_path: Pa
         reasons = trajectories.quarantined["reason"].to_pylist()
         gaps = {gap.name for run in trajectories for gap in run.gaps}
         assert "too_deep" in reasons or "truncated_value" in gaps
+
+
+def atif(*steps: dict[str, Any], version: str = "ATIF-v1.6") -> dict[str, Any]:
+    numbered = [{"step_id": number, "message": "", **step} for number, step in enumerate(steps, 1)]
+    agent = {"name": "a", "version": "1", "model_name": "m"}
+    return {"schema_version": version, "session_id": "s", "agent": agent, "steps": numbered}
+
+
+def test_a_result_that_answers_no_call_keeps_a_check_from_passing() -> None:
+    asked = {"tool_call_id": "1", "function_name": "look", "arguments": {}}
+    loose = {"observation": {"results": [{"content": "ran rm"}]}}
+    call = {"source": "agent", "tool_calls": [asked], **loose}
+    assert len(ta.load(atif(call)).quarantined) == 0
+    trajectories = ta.load(atif(call, {"source": "system", **loose}))
+    (row,) = trajectories.quarantined.to_pylist()
+    assert (row["reason"], row["detail"]) == (
+        "broken_value",
+        "a result that answers no call of its step",
+    )
+    policy = Policy.from_yaml("version: 1\nrules:\n  - forbid: [rm]\n")
+    assert trajectories.check(policy).exit_code == 2
+
+
+@pytest.mark.parametrize("version", ["ATIF-v1.9", "ATIF-v2.0", "ATIF-v"])
+def test_an_unknown_version_is_read_and_told_of(version: str) -> None:
+    trajectories = ta.load(atif({"source": "agent", "message": "Hi"}, version=version), strict=True)
+    assert len(trajectories[0].steps) == 1
+    (row,) = trajectories.quarantined.to_pylist()
+    assert (row["reason"], row["detail"]) == ("unknown_version", f"read as ATIF-v1.8: {version}")

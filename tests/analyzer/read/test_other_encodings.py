@@ -355,3 +355,25 @@ def test_records_about_other_things_are_no_loss(tmp_path: Path) -> None:
 def test_metrics_are_no_trace(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(b'{"resourceMetrics": []}')
     assert outcome(tmp_path) == ([], [("not_a_trace", 1)])
+
+
+@pytest.mark.parametrize(
+    ("tag", "status"),
+    [
+        ({"type": "string", "value": "true"}, "ERROR"),
+        ({"type": "string", "value": "True"}, "ERROR"),
+        ({"type": "bool", "value": True}, "ERROR"),
+        ({"type": "string", "value": "false"}, "UNSET"),
+        ({"type": "bool", "value": False}, "UNSET"),
+        ({"type": "string", "value": ""}, "UNSET"),
+    ],
+)
+def test_jaegers_tag_error_is_a_failure_whatever_its_type(
+    tag: dict[str, Any], status: str, tmp_path: Path
+) -> None:
+    span = JAEGER["data"][0]["spans"][0]
+    tags = [each for each in span["tags"] if not each["key"].startswith(("otel.status", "error"))]
+    changed = span | {"tags": [*tags, {"key": "error", **tag}]}
+    (tmp_path / "a.json").write_bytes(orjson.dumps(JAEGER["data"][0] | {"spans": [changed]}))
+    ((row,), _) = outcome(tmp_path)
+    assert row["status"] == status
