@@ -10,6 +10,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Final
 
+from opentelemetry.sdk.trace import TracerProvider
+
 from trackway.capture import Limits, Redactor
 from trackway.environment import seconds
 
@@ -24,6 +26,9 @@ _EXPECTED: Final[Mapping[str, tuple[Any, str]]] = {
     "limits": (Limits, "a trackway.Limits(...)"),
     "hand_over": _SWITCH,
     "baggage": _SWITCH,
+    "version": (str, "a version"),
+    "variant": (str, "a name"),
+    "tracer_provider": (TracerProvider, "an opentelemetry.sdk.trace.TracerProvider"),
     "flush_at_run_end": (Real, "True, False or a number of seconds"),
     "tools": ((str, Path), "the path of a file"),
 }
@@ -34,7 +39,8 @@ def check(arguments: Mapping[str, Any]) -> None:
     """Raise TypeError or ValueError for an argument that cannot be meant."""
     for name, (kinds, expected) in _EXPECTED.items():
         found = arguments[name]
-        if found is not None and not isinstance(found, kinds):
+        is_switch = name == "sample" and isinstance(found, bool)  # in Python a number, too
+        if found is not None and (is_switch or not isinstance(found, kinds)):
             raise TypeError(f"{name}: expected {expected}, found {found!r}")
     export = arguments["export"]
     if isinstance(export, Sequence) and not isinstance(export, str) and not export:

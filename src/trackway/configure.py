@@ -100,8 +100,8 @@ def configure(
     tools: the file that says what tools do that nobody decorated; default `./trackway.toml`.
     tracer_provider: the provider to join instead of the global one.
 
-    Raises TypeError for an argument of another kind, ValueError for a share outside 0 to 1 or a
-    wrong file in `tools`, OSError where that can't be read.
+    Raises TypeError for an argument of another kind, ValueError for a share outside 0 to 1, a slip
+    for a target (`"otpl"`) or a wrong file in `tools`, OSError where that can't be read.
     """
     arguments = dict(locals())
     check(arguments)

@@ -3,6 +3,7 @@
 1. `TRACKWAY_*` wins over `OTEL_*`. A variable that is unset or empty says nothing.
 2. A value that can't be read is ignored with one warning that names what was expected: an
    environment must not stop a service from starting.
+3. A `TRACKWAY_*` variable that nobody reads and that has nearly the name of one is told of too.
 """
 
 from __future__ import annotations
@@ -11,12 +12,21 @@ import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final, TypeVar
 
 _LOGGER: Final = logging.getLogger("trackway")
 _YES: Final = frozenset({"1", "true", "yes", "on"})
 _NO: Final = frozenset({"0", "false", "no", "off"})
 _CONTENT: Final = frozenset({"span_only", "event_only", "span_and_event"})
+_PREFIX: Final = "TRACKWAY_"
+_NAMES: Final = (
+    *("AGENT_VERSION", "BAGGAGE", "CAPTURE_CONTENT", "DISABLED", "EXPORT", "FLUSH_AT_RUN_END"),
+    *("HAND_OVER", "HASH_KEY", "KEEP_FAILED", "REDACT", "RUN", "RUN_CARRIER", "SAMPLE"),
+    *("SERVICE_NAME", "SPOOL_DIR", "TOOLS", "VARIANT"),
+)
+"""Every variable of ours that something reads."""
+_READ: Final = frozenset(_PREFIX + name for name in _NAMES)
 OTEL_CONTENT: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 Value = TypeVar("Value")
@@ -64,6 +74,8 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
     def switch(name: str) -> bool | None:
         return read(name, _switch, "true or false")
 
+    _tell_of_slips(source)
+    switch("TRACKWAY_DISABLED")
     content = switch("TRACKWAY_CAPTURE_CONTENT")
     if content is None:
         content = read(OTEL_CONTENT, _content, "SPAN_ONLY, EVENT_ONLY, SPAN_AND_EVENT, NO_CONTENT")
@@ -91,6 +103,17 @@ def read_environment(variables: Mapping[str, str] | None = None) -> Environment:
             source.get(f"OTEL_EXPORTER_OTLP_{name}ENDPOINT", "").strip() for name in ("", "TRACES_")
         ),
     )
+
+
+def _tell_of_slips(source: Mapping[str, str]) -> None:
+    for name in sorted(set(source) - _READ):
+        if name.startswith(_PREFIX):
+            meant = get_close_matches(name.removeprefix(_PREFIX), _NAMES, n=1, cutoff=0.75)
+            if meant:
+                _LOGGER.warning(
+                    "trackway: %s: no such variable; expected %s%s; ignored",
+                    *(name, _PREFIX, meant[0]),
+                )
 
 
 def is_disabled(variables: Mapping[str, str] | None = None) -> bool:

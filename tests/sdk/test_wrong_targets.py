@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import threading
@@ -13,7 +14,9 @@ import pytest
 
 import trackway
 from trackway.configure import _Configured
+from trackway.environment import _READ, read_environment
 from trackway.export import BatchingProcessor
+from trackway.export.near_miss import check_name
 from trackway.export.otlp.endpoint import Endpoint, endpoint_of
 
 HOST_AND_PORT = "expected a host and a port from 1 to 65535, found "
@@ -25,6 +28,16 @@ WRONG_URLS = {
     "'http'; for an OTLP receiver write otlp+http://x:4318 or otlp+grpc://x:4318",
     "file://traces": "export URL 'file://traces': expected an absolute path, found 'traces'; write "
     "it as in file:///var/traces, or without file://",
+    "otpl": "export: found 'otpl', which may be meant as otlp or as a folder; for otlp write "
+    '"otlp", or "otlp+http://host:4318" or "otlp+grpc://host:4317", for the folder write "./otpl"',
+    "OTLP": "export: found 'OTLP', which may be meant as otlp or as a folder; ",
+    "otlp-http": "export: found 'otlp-http', which may be meant as otlp or as a folder; ",
+    "consol": "export: found 'consol', which may be meant as console or as a folder; for console "
+    'write "console", for the folder write "./consol"',
+    "none": "export: expected a target, found 'none'; set TRACKWAY_DISABLED=true to record "
+    'nothing, or write "./none" for a folder of that name',
+    "otlp,console": "export: expected one target, found 'otlp,console'; give several as a list: "
+    "configure(export=['otlp', 'console'])",
     "otlp+http://": f"export target 'otlp+http://': {HOST_AND_PORT}''; write it as in "
     "otlp+http://localhost:4318",
     "otlp+http://x:99999": f"export target 'otlp+http://x:99999': {HOST_AND_PORT}'x:99999'; write "
@@ -78,6 +91,13 @@ def test_a_target_that_leads_nowhere_is_an_error_before_anything_starts(
             "flush_at_run_end: expected True, False or a number of seconds, found 'soon'",
         ),
         ({"tools": 5}, "tools: expected the path of a file, found 5"),
+        ({"sample": True}, "sample: expected a share from 0 to 1, found True"),
+        ({"version": 5}, "version: expected a version, found 5"),
+        ({"variant": 5}, "variant: expected a name, found 5"),
+        (
+            {"tracer_provider": 5},
+            "tracer_provider: expected an opentelemetry.sdk.trace.TracerProvider, found 5",
+        ),
     ],
 )
 def test_an_argument_that_cannot_be_meant_is_an_error_before_anything_starts(
@@ -159,3 +179,38 @@ def test_an_export_to_nowhere_is_an_error_before_anything_starts(
     with pytest.raises(ValueError, match=r"^export: expected at least one target, found"):
         trackway.configure("shop", export=nothing)
     assert_nothing_started(before, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["traces", "./otpl", "out", "notes", "otlp2024/x", "spans,old"])
+def test_a_folder_may_have_any_other_name(name: str) -> None:
+    check_name(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        (
+            "TRACKWAY_SAMPEL",
+            "0.1",
+            "trackway: TRACKWAY_SAMPEL: no such variable; expected TRACKWAY_SAMPLE; ignored",
+        ),
+        (
+            "TRACKWAY_DISABLED",
+            "ture",
+            "trackway: TRACKWAY_DISABLED: expected true or false, found 'ture'; ignored",
+        ),
+        ("TRACKWAY_CORPUS", "/data", None),
+    ],
+)
+def test_a_variable_with_a_slip_is_named_and_ignored(
+    caplog: pytest.LogCaptureFixture, name: str, value: str, said: str | None
+) -> None:
+    read_environment({name: value})
+    assert caplog.messages == ([] if said is None else [said])
+
+
+def test_every_variable_that_is_read_is_known() -> None:
+    source = Path(trackway.__file__).parent
+    texts = (path.read_text() for path in source.rglob("*.py"))
+    read = {name for text in texts for name in re.findall(r"TRACKWAY_[A-Z_]+[A-Z]", text)}
+    assert read <= _READ

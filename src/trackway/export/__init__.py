@@ -12,6 +12,7 @@ from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SpanExporter
 from trackway.export.batching import BatchingProcessor
 from trackway.export.clean import Cleaner
 from trackway.export.counts import ExportCounts
+from trackway.export.near_miss import check_name
 
 __all__ = ["BatchingProcessor", "Cleaner", "ExportCounts", "processors_for"]
 
@@ -30,8 +31,8 @@ def processors_for(
     What the spans of others hold is redacted and cut by `cleaner`, with the defaults where none is
     given. Options are those of `ParquetSpanExporter`.
     Raises, before any of them starts, `TypeError` for what is no target, `ValueError` for a URL
-    that leads nowhere, and `ModuleNotFoundError`, with the line to type, where a target needs an
-    extra.
+    that leads nowhere and for a slip (`near_miss`), and `ModuleNotFoundError`, with the line to
+    type, where a target needs an extra.
     """
     is_one = isinstance(export, str) or not isinstance(export, Sequence)
     targets: Any = [export] if is_one else export
@@ -52,6 +53,8 @@ def _ready(target: Any, cleaner: Cleaner, options: dict[str, Any]) -> Callable[[
             f"or processor, or a list of these; found {target!r}"
         )
     text = str(target)
+    if isinstance(target, str):
+        check_name(text)
     if text == "console":
         return lambda: BatchingProcessor(ConsoleSpanExporter(), clean=cleaner.clean_all)
     if text == "otlp" or text.startswith("otlp+"):

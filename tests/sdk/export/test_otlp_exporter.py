@@ -197,8 +197,10 @@ def test_what_the_end_of_a_redirect_says_to_a_request_without_spans_refuses_noth
         (Page("application/json", b"{}"), 2),
         (Page("application/json", b"done"), 2),
         (Page("application/json", b'{"partialSuccess": {"rejectedSpans": "1"}}'), 1),
+        (Page("application/json", b'{"partialSuccess": {"rejectedSpans": "-5"}}'), 2),
+        (Page("application/json", b'{"partialSuccess": {"rejectedSpans": "500"}}'), 0),
     ],
-    ids=["word", "json", "no json", "partial"],
+    ids=["word", "json", "no json", "partial", "less than none", "more than all"],
 )
 def test_a_lax_receipt_is_one(tmp_path: Path, page: Page, delivered: int) -> None:
     with sending(tmp_path, "http", first(Answer(200, page=page))) as (exporter, receiver):

@@ -249,12 +249,14 @@ class OtlpSpanExporter(SpanExporter):
         with self._changed:
             self._tries, self._pause, self._retry_at, self._not_before = 0, 1.0, 0.0, 0.0
             self._complained.discard("away")
-            self.counts.failed += delivery.rejected
+            # Whatever a receiver says, it rejected some of those that it got.
+            rejected = min(max(0, delivery.rejected), spans)
+            self.counts.failed += rejected
             if inherited:
-                self.counts.recovered += spans - delivery.rejected
+                self.counts.recovered += spans - rejected
             else:
-                self.counts.delivered += spans - delivery.rejected
-            if delivery.rejected:
+                self.counts.delivered += spans - rejected
+            if rejected:
                 self._complain("rejected", f"the receiver rejected spans: {delivery.reason}")
 
     def _put_off(self, delivery: Delivery) -> bool:
