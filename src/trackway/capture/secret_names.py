@@ -3,7 +3,7 @@
 1. A name is denied when its letters and digits, in lower case and without trailing digits, end in a
    name of `DENIED` or its plural, in that of a password and a word of `_AGAIN`
    (`userPasswordConfirm`), or are `pass`, `pw` or `auth` alone; unless they end in one of
-   `_HARMLESS`: `max_tokens` and `next_page_token` are no secrets.
+   `HARMLESS`: `max_tokens` and `next_page_token` are no secrets.
 2. Names of `_BY_WORDS` and those of a user are matched by words, in the singular and the plural:
    `ssn` denies `ssn`, `customer_ssn` and `customerSsns`, but not `lesson`. Accents and wide
    letters make no difference.
@@ -58,7 +58,7 @@ OF_OTHER_ALPHABETS: Final = (
         "पासवर्ड",
     ),
 )
-_HARMLESS: Final = (
+HARMLESS: Final = (
     *("pagetoken", "nexttoken", "continuationtoken", "cursortoken", "synctoken", "pertoken"),
     *("firsttoken", "lasttoken", "eostoken", "bostoken", "padtoken", "unktoken", "septoken"),
     *("clstoken", "masktoken", "stoptoken", "specialtoken", "newtoken", "paginationtoken"),
@@ -186,12 +186,12 @@ def is_count(value: Any, key: str) -> bool:
 
 def _is_denied(squeezed: str) -> bool:
     if squeezed.endswith(DENIED):
-        return not squeezed.endswith(_HARMLESS)
+        return not squeezed.endswith(HARMLESS)
     if squeezed.endswith("s"):
         if squeezed.endswith((_SINGULAR_ONLY, *_COUNTS)):
             return False
         one = squeezed[:-1]
-        return one.endswith(DENIED) and one[-1] != "s" and not one.endswith(_HARMLESS)
+        return one.endswith(DENIED) and one[-1] != "s" and not one.endswith(HARMLESS)
     return any(
         squeezed.endswith(again) and squeezed[: -len(again)].endswith(_PASSWORDS)
         for again in _AGAIN
