@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from trackway_analyzer.rules.policy import Policy
     from trackway_analyzer.rules.precedence import After, Before, Immediately, NotAfter, Responds
     from trackway_analyzer.rules.references import References
+    from trackway_analyzer.rules.result_used import ResultUsed
     from trackway_analyzer.rules.rule import InsufficientEvidenceError, Rule, RuleViolationError
     from trackway_analyzer.rules.safety import Allowed, Forbidden
     from trackway_analyzer.rules.secrets import NoSecrets
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
         UnknownKindWarning,
         assert_step_sequence,
     )
-    from trackway_analyzer.rules.status import AdmitsFailure, Executed, Recovered, ResultUsed
+    from trackway_analyzer.rules.status import AdmitsFailure, Executed, Recovered
     from trackway_analyzer.rules.step_regex import StepRegex
     from trackway_analyzer.rules.terminal import Terminal
     from trackway_analyzer.rules.tools import EntitySpec, ToolSpec
@@ -76,7 +77,8 @@ __getattr__ = lazily(
         "safety": "Allowed Forbidden",
         "secrets": "NoSecrets",
         "sequence": "Sequence StepSequenceError UnknownKindWarning assert_step_sequence",
-        "status": "AdmitsFailure Executed Recovered ResultUsed",
+        "result_used": "ResultUsed",
+        "status": "AdmitsFailure Executed Recovered",
         "step_regex": "StepRegex",
         "terminal": "Terminal",
         "tools": "EntitySpec ToolSpec",

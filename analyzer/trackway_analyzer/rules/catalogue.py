@@ -26,11 +26,12 @@ from trackway_analyzer.rules.occurrence import (
 )
 from trackway_analyzer.rules.partial_order import PartialOrder
 from trackway_analyzer.rules.precedence import After, Before, Immediately, NotAfter, Responds
+from trackway_analyzer.rules.result_used import ResultUsed
 from trackway_analyzer.rules.rule import Rule, key_of
 from trackway_analyzer.rules.safety import Allowed, Forbidden
 from trackway_analyzer.rules.secrets import NoSecrets
 from trackway_analyzer.rules.sequence import Sequence
-from trackway_analyzer.rules.status import AdmitsFailure, Executed, Recovered, ResultUsed
+from trackway_analyzer.rules.status import AdmitsFailure, Executed, Recovered
 from trackway_analyzer.rules.step_regex import StepRegex
 from trackway_analyzer.rules.terminal import Terminal
 from trackway_analyzer.rules.windows import AtMostOnceBetween, Between, Until

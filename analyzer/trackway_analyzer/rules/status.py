@@ -1,4 +1,4 @@
-"""What became of calls that failed, were asked for, or returned something?
+"""What became of calls that failed or were asked for?
 
 1. `Recovered`: each failed call is followed by a successful one of the same tool, or of a tool in
    `by`. Calls of the same model turn do not recover each other.
@@ -6,8 +6,6 @@
    knows.
 3. `AdmitsFailure`: of a tool whose calls all failed, the final text does not claim that it did its
    work. Tools that only read are left out: by kind, or by a name such as `get_…` or `search_…`.
-4. `ResultUsed`: of each successful result, some value comes up again, in the arguments of a later
-   call or in the final text. Values that any text holds (small numbers, plain words) do not count.
 """
 
 from __future__ import annotations
@@ -17,34 +15,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trackway.schema import REDACTION_MARKER, GapName, Operation
+from trackway.schema import GapName, Operation
 from trackway_analyzer.batch import RunBatch
-from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.actions import action_claim, reads_by_name
 from trackway_analyzer.rules.calls import Calls, Symbol, earlier
 from trackway_analyzer.rules.evidence import PENDING_GAP, Evidence
 from trackway_analyzer.rules.finding import Layer, Result
-from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
-from trackway_analyzer.rules.identifiers import identifiers
+from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.refusal import no_effect, open_end
 from trackway_analyzer.rules.rule import (
     Rule,
     RunRule,
     Said,
-    ToolRule,
-    another_call,
     insufficient,
     may_hide_a_call,
     violated,
-    worst,
 )
 from trackway_analyzer.rules.sentences import cannot_judge, step
-from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden
-from trackway_analyzer.rules.told import Text
 from trackway_analyzer.rules.tools import LOOKUP
-from trackway_analyzer.rules.unread import left_out, words_shown
-from trackway_analyzer.rules.values import CUT_MARK, reader, simple_keys
+from trackway_analyzer.rules.unread import left_out
 from trackway_analyzer.rules.verdicts import Broken
 from trackway_analyzer.rules.worlds import ShapeRule
 
@@ -238,96 +228,3 @@ class AdmitsFailure(RunRule):
             sentence=f'{no_effect(evidence, row)}, but the final text claims it: "{claim}"',
             got=claim,
         )
-
-
-@dataclass(frozen=True)
-class ResultUsed(ToolRule):
-    """Something of each successful result comes up again later."""
-
-    result: str | None = None
-    """Path of the values that must come up; None: any telling value of the result."""
-    by: str | None = None
-    """Tool whose arguments must hold it; None: any later call, or the final text."""
-
-    short = ("tool",)
-
-    def __post_init__(self) -> None:
-        if self.result is not None:
-            reader(self.result)
-
-    def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
-        """Judge what became of the results of one run."""
-        judged = [r for row in rows if (r := self._judge(evidence, run, row))]
-        return worst(judged) or may_hide_a_call(evidence, run, self.tool)
-
-    def _judge(self, evidence: Evidence, run: int, row: int) -> Result | None:
-        position = evidence.position(row)
-        if evidence.answered(row) is False:
-            return None
-        source = evidence.result(row)
-        if isinstance(source, Hidden):
-            return insufficient(run, source.gap, position, at=position)
-        values = self._values(source.value)
-        if not values and not (source.cut or source.redacted) and self._names_one_place:
-            return insufficient(run, ABSENT_GAP, position, at=position)
-        hidden = source.hides(*values) if self.result is not None else source.cut
-        used = self._used(evidence, run, row, values) if values else hidden is None or False
-        if used is False and hidden is not None:
-            used = hidden
-        if used is True:
-            return None
-        if used is False:
-            return violated(run, position)
-        return insufficient(run, used.gap, position, at=used.position)
-
-    @property
-    def _names_one_place(self) -> bool:
-        """Whether `result` is a plain name or path that every result has, if it is right."""
-        path = self.result or ""
-        keys = simple_keys(path if path.startswith("$") else f"$.{path}")
-        return (
-            self.result is not None and bool(keys) and not any(type(k) is int for k in keys or ())
-        )
-
-    def _values(self, result: JsonValue) -> list[JsonValue]:
-        if self.result is not None:
-            return reader(self.result)(result)
-        return [value for _, value in identifiers(result)]
-
-    def _used(
-        self, evidence: Evidence, run: int, row: int, values: list[JsonValue]
-    ) -> bool | Hidden:
-        hidden: Hidden | None = None
-        for later in evidence.calls(run):
-            if self.by not in (None, evidence.tool[later]) or not evidence.earlier(row, later):
-                continue
-            text = evidence.arguments_text(later)
-            if text is None:
-                hidden = hidden or Hidden(NOT_RECORDED_GAP, evidence.position(later))
-            elif any(Text(text, "assistant").holds(value) for value in values):
-                return True
-            elif REDACTION_MARKER.search(text):
-                hidden = hidden or Hidden(REDACTED_GAP, evidence.position(later))
-            elif CUT_MARK in text:
-                hidden = hidden or Hidden(GapName.TRUNCATED_VALUE, evidence.position(later))
-        if self.by is None:
-            final = evidence.text(run, "final_text")
-            if final is None:
-                hidden = hidden or evidence.why_not_recorded(run)
-            elif any(Text(words_shown(final), "assistant").holds(value) for value in values):
-                return True
-            elif (gap := left_out(final)) is not None:
-                hidden = hidden or Hidden(gap)
-        return hidden or evidence.hides_step(run, after=evidence.position(row)) or False
-
-    def say(self, evidence: Evidence, result: Result) -> Said:
-        """Make the sentence of one result."""
-        if result.position is None:
-            return another_call(self.tool, result)
-        if "gap" in result.detail:
-            return Said(sentence=cannot_judge(evidence, result, "whether its result was used"))
-        row = int(evidence.batch.offsets[result.run]) + result.position
-        what = f"{self.result} of its result" if self.result else "nothing of its result"
-        where = f"by {self.by}" if self.by else "by a later call or in the final text"
-        verb = "was not used" if self.result else "was used"
-        return Said(sentence=f"{step(evidence, row)}: {what} {verb} {where}")
