@@ -8,7 +8,8 @@
 2. *Replays*: runs of tau-bench that six SDKs recorded, against the calls that were made. A run
    whose loop ended early, by its own truth, is compared with the calls before that: no more were
    made.
-3. *Truth*: files of agentevals against the turns that their authors wrote beside them.
+3. *Truth*: files of agentevals against the turns that their authors wrote beside them. Their calls
+   are the client's: what the provider ran is a step of ours and no call of theirs.
 
 Anything unexplained is printed and ends the program with 1.
 """
@@ -168,7 +169,8 @@ def _differing(run: Trajectory, turn: Mapping[str, Any]) -> Iterator[str]:
         yield f"user text {run.input!r}"
     if turn["final_text"] not in (None, run.final_text):
         yield f"final text {run.final_text!r}"
-    ours = [_call_of(step) for step in run.steps if step.operation == "tool"]
+    steps = _of_the_client(run)
+    ours = [_call_of(step) for step in steps]
     theirs = [
         (c["name"], c.get("args"), _result(c.get("result")), bool(c.get("is_error")))
         for c in turn["tool_calls"]
@@ -176,7 +178,7 @@ def _differing(run: Trajectory, turn: Mapping[str, Any]) -> Iterator[str]:
     if ours != theirs:
         yield f"calls {ours}"
     errors = [call.get("error_type") for call in turn["tool_calls"]]
-    if [step.error_type for step in run.steps if step.operation == "tool"] != errors:
+    if [step.error_type for step in steps] != errors:
         yield "error types"
     tokens = turn.get("tokens") or {}
     used = (run.run["tokens_in"] or 0, run.run["tokens_out"] or 0)
@@ -184,6 +186,18 @@ def _differing(run: Trajectory, turn: Mapping[str, Any]) -> Iterator[str]:
         yield f"tokens {used}"
     if turn.get("agents") and not {s.agent for s in run.steps if s.agent} <= set(turn["agents"]):
         yield "agents"
+
+
+def _of_the_client(run: Trajectory) -> list[Step]:
+    """Return the tool steps without those that the provider ran: these truths leave them out."""
+    hosted: set[str] = set()
+    for step in run.steps:
+        if step.operation == "llm" and step.output is not NOT_RECORDED:
+            messages = parsed(step.output) if isinstance(step.output, str) else step.output
+            parts = [part for message in messages for part in message["parts"]]
+            hosted |= {part["name"] for part in parts if part.get("by_provider")}
+    tools = [step for step in run.steps if step.operation == "tool"]
+    return [step for step in tools if not (step.synthesised and step.tool in hosted)]
 
 
 def _call_of(step: Step) -> tuple[Any, ...]:
