@@ -29,6 +29,11 @@ _PIECE: Final = 64 * 1024
 _GZIP = b"\x1f\x8b"
 
 
+def is_compressed(head: bytes) -> bool:
+    """Tell whether bytes begin as a compressed file does."""
+    return head.startswith((_GZIP, ZSTD))
+
+
 class UnreadableStreamError(ValueError):
     """A compressed file cannot be read on: it is cut short, damaged, or a bomb."""
 

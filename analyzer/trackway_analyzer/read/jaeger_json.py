@@ -5,7 +5,9 @@
    status, scope, trace state) become the fields again. A process is a resource.
 3. The parent is the `CHILD_OF` reference into the same trace, other references are links. Times are
    microseconds. A log is an event, named by its field `event`.
-4. A trace without spans is put aside; so are those that an answer of Tempo's search only names.
+4. A span by itself, with its process in it, is what a store of Jaeger holds (a dump of
+   Elasticsearch, one a line, bare or as `_source`).
+5. A trace without spans is put aside; so are those that an answer of Tempo's search only names.
 """
 
 from __future__ import annotations
@@ -47,11 +49,32 @@ def jaeger_traces(document: Any) -> list[Any] | None:
         return None
     if _is_trace(document):
         return [document]
+    stored = _stored(document)
+    if stored is not None:
+        return [stored]
     for name in ("data", "traces"):
         traces = document.get(name)
         if isinstance(traces, list) and any(map(_is_trace, traces)):
             return traces
     return None
+
+
+def _stored(document: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a span of a store as a trace; None where it is none."""
+    inner = document.get("_source")
+    span = inner if isinstance(inner, dict) else document
+    if not span.keys() >= _STORED:
+        return None
+    parent = span.get("parentSpanID")
+    references = span.get("references")
+    if parent and not references:
+        references = [{"refType": "CHILD_OF", "traceID": span["traceID"], "spanID": parent}]
+    whole = {**span, "processID": _OWN, "references": references}
+    return {"traceID": span["traceID"], "spans": [whole], "processes": {_OWN: span["process"]}}
+
+
+_STORED: Final = frozenset(["traceID", "spanID", "operationName", "process"])
+_OWN: Final = "own"
 
 
 def _is_trace(item: Any) -> bool:

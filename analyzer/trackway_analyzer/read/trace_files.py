@@ -14,7 +14,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from trackway_analyzer.dialects import SpanReader
-from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError
+from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError, is_compressed
 from trackway_analyzer.read.detect import ARCHIVE_MARK, Container, Format, container_of
 from trackway_analyzer.read.formats import SessionLines, document_spans, document_table
 from trackway_analyzer.read.frames import frames
@@ -105,6 +105,10 @@ class _Work:
     def _stream(
         self, file: TraceFile, stream: ByteStream, quarantine: Quarantine
     ) -> Iterator[SpanBatch]:
+        if is_compressed(stream.head()):
+            detail = "compressed twice: unpack it once"
+            quarantine.add(Reason.UNREADABLE, detail)
+            return
         container = container_of(stream.head(), self._forced)
         if container is Container.PARQUET:
             yield from self._parquet(file, stream, quarantine)

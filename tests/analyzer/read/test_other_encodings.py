@@ -377,3 +377,16 @@ def test_jaegers_tag_error_is_a_failure_whatever_its_type(
     (tmp_path / "a.json").write_bytes(orjson.dumps(JAEGER["data"][0] | {"spans": [changed]}))
     ((row,), _) = outcome(tmp_path)
     assert row["status"] == status
+
+
+@pytest.mark.parametrize("wrap", [dict, lambda span: {"_index": "i", "_source": span}])
+def test_spans_of_jaegers_store_are_read_one_a_line(wrap: Any, tmp_path: Path) -> None:
+    trace = JAEGER["data"][0]
+    span = {**trace["spans"][0], "process": next(iter(trace["processes"].values()))}
+    below = span | {"spanID": "b2", "references": [], "parentSpanID": span["spanID"]}
+    lines = [orjson.dumps(wrap(each)) for each in (span, below)]
+    (tmp_path / "a.json").write_bytes(b"\n".join(lines))
+    rows, lost = outcome(tmp_path)
+    assert not lost
+    assert [row["service"] for row in rows] == ["shop", "shop"]
+    assert [row["parent_span_id"] for row in rows] == [f"{0xA1:016x}", SPAN]

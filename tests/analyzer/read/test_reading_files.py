@@ -4,6 +4,7 @@ import gzip
 import io
 import os
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,28 @@ def test_json_is_told_by_its_content(tmp_path: Path, content: bytes, name: str) 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd])
 def test_compression_is_told_by_its_content(tmp_path: Path, content: bytes, pack: Any) -> None:
     assert outcome(written(tmp_path, pack(content), "a.json")) == (3, [])
+
+
+def zipped(content: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("traces.json", content)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "pack",
+    [
+        lambda content: gzip.compress(gzip.compress(content)),
+        lambda content: gzip.compress(zstd(content)),
+        lambda content: zstd(gzip.compress(content)),
+        zipped,
+    ],
+    ids=["gzip in gzip", "zstd in gzip", "gzip in zstd", "zip"],
+)
+def test_what_is_to_be_unpacked_first_may_have_held_traces(tmp_path: Path, pack: Any) -> None:
+    found, lost = outcome(written(tmp_path, pack(lines(spans(1)))))
+    assert (found, lost) == (0, [("unreadable", 1)])
 
 
 def test_gzip_members_written_one_after_the_other_are_one_file(tmp_path: Path) -> None:

@@ -58,7 +58,8 @@ def _documents(archive: zipfile.ZipFile, quarantine: Quarantine) -> Iterator[dic
             about = {key: found.get(key) for key in ("version", "status", "eval")}
             break
     if not about:
-        quarantine.add(Reason.NOT_A_TRACE, "a zip archive that is no Inspect log")
+        detail = "a zip archive that is no Inspect log: unpack it, and give the folder"
+        quarantine.add(Reason.UNREADABLE, detail)
         return
     samples = [name for name in members if name.startswith(_SAMPLES) and name.endswith(".json")]
     if not samples:
