@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import click
 
 from trackway_analyzer.cli.exit import Exit
@@ -16,7 +18,7 @@ from trackway_analyzer.cli.options import (
 from trackway_analyzer.report.check import PER_RULE, print_report, report_json
 from trackway_analyzer.report.json import line
 from trackway_analyzer.report.terminal import console
-from trackway_analyzer.rules.policy import Policy
+from trackway_analyzer.rules.policy import Policy, PolicyWarning
 
 
 @click.command(cls=Command)
@@ -32,7 +34,9 @@ def command(
     0 pass, 1 violation, 2 insufficient evidence: a gap hides the answer, there was no run, or
     something could not be read that may have held spans.
     """
-    rules = Policy.from_yaml(policy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PolicyWarning)  # told with the other notes, below
+        rules = Policy.from_yaml(policy)
     trajectories = reading.open(source)
     report = trajectories.check(rules, strict=strict)
     if as_json:

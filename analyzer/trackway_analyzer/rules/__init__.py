@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from trackway_analyzer.rules.partial_order import PartialOrder
     from trackway_analyzer.rules.pattern import StepSpec
-    from trackway_analyzer.rules.policy import Policy
+    from trackway_analyzer.rules.policy import Policy, PolicyWarning
     from trackway_analyzer.rules.precedence import After, Before, Immediately, NotAfter, Responds
     from trackway_analyzer.rules.references import References
     from trackway_analyzer.rules.result_used import ResultUsed
@@ -70,7 +70,7 @@ __getattr__ = lazily(
         "occurrence": "Accompanied Called First Last Never NotTogether Together",
         "partial_order": "PartialOrder",
         "pattern": "StepSpec",
-        "policy": "Policy",
+        "policy": "Policy PolicyWarning",
         "precedence": "After Before Immediately NotAfter Responds",
         "references": "References",
         "rule": "InsufficientEvidenceError Rule RuleViolationError",
@@ -130,6 +130,7 @@ __all__ = [
     "PartialOrder",
     "Policy",
     "PolicyError",
+    "PolicyWarning",
     "Recovered",
     "References",
     "Responds",

@@ -85,6 +85,10 @@ class _Matching(Rule):
         """What the rule asks for, beside the calls."""
         return Terms(self.arguments, self.extra or "forbid", self.in_order, self.missing)
 
+    def names_tools(self) -> frozenset[str]:
+        """Tools of the expected calls."""
+        return frozenset(call.tool for group in self.groups for call in group)
+
     def necessary(self, tools: Tools) -> Iterator[Fact]:
         """The expected calls, their order, and no others where others matter."""
         calls = [call for group in self.groups for call in group]

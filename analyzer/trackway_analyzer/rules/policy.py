@@ -11,11 +11,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import combinations
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 import pyarrow as pa
@@ -31,6 +33,13 @@ from trackway_analyzer.rules.policy_file import read_policy
 from trackway_analyzer.rules.rule import Rule
 from trackway_analyzer.rules.sentences import nearest_name
 from trackway_analyzer.rules.tools import Tools, merged_tools
+
+_NEARLY: Final = 0.85
+"""From 0 to 1: how alike two names of tools are of which one may be the other misspelt."""
+
+
+class PolicyWarning(UserWarning):
+    """A policy that can be used, and in which something may be misspelt."""
 
 
 class Policy:
@@ -62,16 +71,22 @@ class Policy:
 
     @classmethod
     def from_yaml(cls, source: str | PathLike[str]) -> Policy:
-        """Read a policy file, or its text. Raises PolicyError with the line."""
+        """Read a policy file, or its text. Raises PolicyError with the line.
+
+        Warns with PolicyWarning of what may be misspelt in it (`doubts`).
+        """
         text, file = _text_of(source)
         parts = read_policy(text, file)
-        return cls(
+        policy = cls(
             *parts.rules,
             tools=parts.tools,
             lines=parts.lines,
             tool_lines=parts.tool_lines,
             file=file,
         )
+        for doubt in policy.doubts():
+            warnings.warn(doubt, PolicyWarning, stacklevel=2)
+        return policy
 
     def __repr__(self) -> str:
         return f"Policy({', '.join(rule.title for rule in self.rules)})"
@@ -127,9 +142,30 @@ class Policy:
             if name not in recorded and _nearest(name, recorded)
         ]
         for rule in self.rules:
+            told = rule.speaks_of().difference(recorded)
+            notes += [text for name, text in self._doubts_on(rule) if name not in told]
             notes += self._notes_on(rule, recorded)
             notes += self._agent_notes(rule, acting)
         return list(dict.fromkeys(notes))
+
+    def doubts(self) -> list[str]:
+        """What may be wrong with the policy, whatever the data.
+
+        Names a tool that a rule speaks of, that is not declared under `tools`, and that is spelt
+        nearly as one that is.
+        """
+        return [text for rule in self.rules for _, text in self._doubts_on(rule)]
+
+    def _doubts_on(self, rule: Rule) -> Iterator[tuple[str, str]]:
+        """(tool, what may be wrong with its name)."""
+        for name in sorted(rule.names_tools() - self.tools.keys()):
+            near = get_close_matches(name, list(self.tools), n=1, cutoff=_NEARLY)
+            if near:
+                yield (
+                    name,
+                    f"{self._where(rule)}{rule.title}: {name} is not declared under tools,"
+                    f" did you mean {near[0]}?",
+                )
 
     def _notes_on(self, rule: Rule, recorded: list[str]) -> Iterator[str]:
         tools = sorted(rule.speaks_of())

@@ -98,6 +98,10 @@ class Rule(ABC):
         """Further rules that a policy brings along with this one."""
         return ()
 
+    def names_tools(self) -> frozenset[str]:
+        """All tools that the rule names in full."""
+        return self.speaks_of()
+
     def necessary(self, tools: Tools) -> Iterable[Fact]:  # rules look at it
         """What must be so of every run that keeps the rule, with what is declared of tools."""
         return ()

@@ -58,6 +58,10 @@ class _NamedTools(Rule):
         names = (escape(name).replace(r"\*", ".*") for name in self.tool_names)
         return compile("|".join(f"(?:{name})" for name in names))
 
+    def names_tools(self) -> frozenset[str]:
+        """The tools that are named without a `*`."""
+        return frozenset(name for name in self.tool_names if "*" not in name)
+
     def _names(self, name: str | None) -> bool:
         return name is not None and self._pattern.fullmatch(name) is not None
 

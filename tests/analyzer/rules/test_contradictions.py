@@ -35,6 +35,7 @@ from trackway_analyzer.rules import (
     PartialOrder,
     Policy,
     PolicyError,
+    PolicyWarning,
     Responds,
     Rule,
     Sequence,
@@ -278,3 +279,27 @@ def test_no_rule_of_a_contradiction_can_be_left_out(rules: list[Rule]) -> None:
             fewer = [rule for other, rule in enumerate(found.rules) if other != number]
             rest = contradiction(fewer, {})  # a rule may be dead in itself
             assert rest is None or "could never" in rest.why
+
+
+@pytest.mark.parametrize(
+    ("rule", "named"),
+    [
+        ("before: [look, refund_crate]", "before: look, refund_crate: refund_crate"),
+        ("forbid: [refund_crate]", "forbidden: refund_crate"),
+        ("exact: [look, refund_crate]", "exact: refund_crate"),
+        ("count: {tool: refund_crate, max: 1}", "count: refund_crate: refund_crate"),
+    ],
+)
+def test_a_tool_that_is_spelt_nearly_as_a_declared_one_is_told(rule: str, named: str) -> None:
+    tools = "tools: {refund_create: {kind: mutate}, look: {kind: lookup}}"
+    told = f"policy:4: {named} is not declared under tools, did you mean refund_create?"
+
+    with pytest.warns(PolicyWarning) as warned:
+        policy = Policy.from_yaml(f"version: 1\n{tools}\nrules:\n  - {rule}\n")
+    assert [str(one.message) for one in warned] == policy.doubts() == [told]
+    assert told in policy.notes_on(["look", "refund_crate"], [])
+
+
+def test_other_tools_need_not_be_declared() -> None:
+    tools = {"refund_create": ToolSpec("mutate")}
+    assert Policy(Before("look", "refund_create"), Never("ship"), tools=tools).doubts() == []

@@ -19,6 +19,7 @@ from trackway_analyzer.rules import (
     Grounded,
     Policy,
     PolicyError,
+    PolicyWarning,
     Sequence,
     Severity,
     ToolSpec,
@@ -307,7 +308,8 @@ class TestNotes:
             "- before: [check_policy, refund_api.create]",
             "- before: [chek_policy, refund_api.create]",
         )
-        policy = Policy.from_yaml(text)
+        with pytest.warns(PolicyWarning, match="chek_policy is not declared under tools"):
+            policy = Policy.from_yaml(text)
 
         assert policy.notes(batch_of(refund.healthy())) == [
             "policy:4: tools: lookup_orders is called in no run, did you mean lookup_order?",
