@@ -76,13 +76,15 @@ _STRETCH: Final = 4096
 """Characters in which names are looked for before any is looked at."""
 _NAME: Final = 24
 """What it costs to find a name, in characters of plain search."""
-_ASSIGNED: Final = 64
+_ASSIGNED: Final = 96
 """What it costs besides where something is set to it, """
 _HARMLESS: Final = 32
 """and where that is denied nothing."""
 _TAGS: Final = 2
 """So many times the cost of a name where it may be that of an element."""
 _QUOTES: Final = ('"', "'", "\\")
+_TAG: Final = 512
+"""Characters before a name in which its tag begins."""
 _TAG_CHARACTERS: Final = _NAME_CHARACTERS + ":"
 _is_amount: Final = re.compile(r"[0-9][0-9.,_]*").fullmatch
 _CALL: Final = re.compile(r"[A-Za-z_][A-Za-z_.]{0,200}[(\[]")
@@ -139,11 +141,13 @@ class Assignments:
         done = no_cookie_before = 0
         pieces: list[str] = []
         for end, name in self._assigned_in(text, work):
+            if not name:
+                text = text[: max(end, done)]
+                break
             if end < done or (end < no_cookie_before and name == "cookie"):
                 continue
             found = self._denied(text, end)
-            cost = _HARMLESS if found is None else LOOK
-            if not name or not work.spend(cost):
+            if not work.spend(_HARMLESS if found is None else LOOK):
                 text = text[:end]
                 break
             value = None if found is None else self._value(text, end, name, found, work)
@@ -209,6 +213,8 @@ class Assignments:
         header, password = name in _HEADERS, self._is_password(whole)
         value = value_at(text, start, end, work, header=header, password=password)
         if value is None:
+            if "<" not in text[max(0, start - _TAG) : start]:
+                return None
             if _is_in_tag(text, end):
                 return element_at(text, end)
             return value_beside(text, start, end, work) if is_attribute(text, end) else None

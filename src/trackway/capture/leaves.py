@@ -25,7 +25,7 @@ from typing import Final
 from trackway.capture.limits import ELLIPSIS, Limits, chars_marker
 from trackway.capture.parts import Blob, Digest, Opaque
 from trackway.capture.plain import INTEGER_BOUND
-from trackway.capture.redact import CARD_MARKER, Redactor
+from trackway.capture.redact import CARD_MARKER, Redactor, is_paired
 from trackway.capture.screen import QUICK_LOOK, SEARCHED
 from trackway.capture.search import MARGIN, Work
 from trackway.capture.secret_patterns import is_card_number
@@ -60,7 +60,7 @@ _MOST_ESCAPED: Final = 6
 
 def _cost_of(text: str) -> int:
     """Return how often a long text is gone through, in ways of one character each."""
-    if ":" in text or "=" in text or "</" in text or '",' in text or "'," in text:
+    if ":" in text or "=" in text or ("<" in text and "</" in text) or is_paired(text):
         return 6  # names are looked for in it
     return 2 if " " in text else 5  # in a long word keys are looked for
 

@@ -116,14 +116,17 @@ class Pairs:
         self, members: dict[str, Any], names: Mapping[int, tuple[object, str]] = _NO_NAMES
     ) -> bool:
         """Replace the value of a denied name; tell whether there was one."""
-        words = members if len(members) <= _FEW else _ANY_VALUE.intersection(members)
-        if _ANY_VALUE.isdisjoint(words):
+        if len(members) > _FEW:
+            places = [word for word in _ANY_VALUE if word in members]
+        elif _ANY_VALUE.isdisjoint(members):
             return False
+        else:
+            places = [word for word in members if word in _ANY_VALUE]
         told = [
             (place, text)
-            for name in _ANY_NAME.intersection(members)
-            if (text := _text(members[name], names)) is not None
-            for place in _ANY_VALUE.intersection(members)
+            for place in places
+            for name in _ANY_NAME
+            if name in members and (text := _text(members[name], names)) is not None
             if name in _TELLS_ANY_VALUE or place in _TOLD_BY_ANY_NAME
         ]
         return sum(self._hide(members, place, text) for place, text in told) > 0

@@ -110,7 +110,8 @@ class Redactor:
 
     def built_in_suspects(self, text: str, look: Work | None = None) -> int:
         """As `suspects`, without the patterns and hooks of the user."""
-        assigns = ":" in text or "=" in text or "</" in text or "<\\" in text or _is_paired(text)
+        assigns = ":" in text or "=" in text or is_paired(text)
+        assigns = assigns or ("<" in text and ("</" in text or "<\\" in text))
         if len(text) < _SHORTEST_KEY and not assigns:
             return 0
         return self._families(text, text.encode("utf-8", "replace"), assigns, look)
@@ -217,9 +218,10 @@ def redactor(
     return Redactor(tuple(map(_as_pattern, patterns)), DeniedNames(deny_keys), tuple(hooks))
 
 
-def _is_paired(text: str) -> bool:
+def is_paired(text: str) -> bool:
     """Whether a quoted text may stand before another one in it."""
-    return "," in text and ('",' in text or "'," in text)
+    # A single character is looked for much faster than two.
+    return ('"' in text and '",' in text) or ("'" in text and "'," in text)
 
 
 def _as_pattern(pattern: SecretPattern | re.Pattern[str] | str) -> SecretPattern:

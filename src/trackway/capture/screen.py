@@ -81,7 +81,7 @@ def families_in(text: str, raw: bytes, look: Work) -> int:
         found |= CREDENTIALS
     if "'" in text and " '" in text and has_anchor(text, kinds.SQL_PASSWORD.anchors):
         found |= CREDENTIALS
-    if "-p" in text and " -p" in text and has_anchor(text, kinds.CLIENT_PASSWORD.anchors):
+    if "-" in text and " -p" in text and has_anchor(text, kinds.CLIENT_PASSWORD.anchors):
         found |= CREDENTIALS
     if (" is" in text or " was" in text) and has_anchor(text, kinds.TOLD.anchors):
         paid = short and look.spend(len(text) // _TOLD)

@@ -45,6 +45,8 @@ BY_WORDS: Final = (
 )
 """Names that must be whole words."""
 _BY_WORDS: Final = frozenset((*BY_WORDS, *(f"{vendor}key" for vendor in VENDORS)))
+_WORDS_JOINED: Final = tuple(name + many for name in _BY_WORDS for many in ("", "s"))
+_LONGEST_WORDS: Final = 64
 OF_OTHER_ALPHABETS: Final = (
     *(
         "пароль",
@@ -127,7 +129,7 @@ class DeniedNames:
         # Most keys end in letters that no denied name ends in.
         if not ending.isalpha() or not ending.isascii() or ending.lower() in _ENDINGS:
             squeezed = _squeezed(key).rstrip(_DIGITS)
-            if _is_denied(squeezed) or is_alone(key) or _ends_in(_BY_WORDS, key.rstrip(_DIGITS)):
+            if _is_denied(squeezed) or is_alone(key) or _ends_in_word(squeezed, key):
                 return True
             if not key.isascii() and _letters(key).endswith(_OTHER_LETTERS):
                 return True
@@ -143,6 +145,13 @@ class DeniedNames:
         if value is None or type(value) is bool or value == "" or not self.denies(key):
             return False
         return not (self.counts(key) and is_count(value, key))
+
+
+def _ends_in_word(squeezed: str, key: str) -> bool:
+    """Whether the last words of a key are one of `_BY_WORDS`; most keys end in none of them."""
+    if not squeezed.endswith(_WORDS_JOINED):
+        return False
+    return _ends_in(_BY_WORDS, key.rstrip(_DIGITS)[-_LONGEST_WORDS:])
 
 
 def _ends_in(names: frozenset[str], key: str) -> bool:

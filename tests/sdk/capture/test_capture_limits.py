@@ -174,7 +174,7 @@ def test_no_more_than_the_budget_is_searched_for_secrets() -> None:
     unsearched = [text for text in written if text == f"…[truncated {len(texts[0])} chars]"]
     # Twice what may be recorded, each string counting 512 besides, and the name and what it is
     # set to 192.
-    assert len(searched) == 2 * (65_536 + 1_024) // (len(texts[0]) + 512 + 216)
+    assert len(searched) == 2 * (65_536 + 1_024) // (len(texts[0]) + 512 + 248)
     assert len(searched) + len(unsearched) == len(written) == 95
 
 

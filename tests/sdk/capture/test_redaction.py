@@ -26,6 +26,7 @@ from trackway.capture import (
     redactor,
 )
 from trackway.capture.errors import reset_capture_errors
+from trackway.capture.search import Work
 from trackway.capture.secret_patterns import KEYS
 
 CAPTURE = Capture()
@@ -573,6 +574,17 @@ def test_a_secret_that_the_window_would_cut_in_two_does_not_come_out() -> None:
         text = "x" * (length - 1) + " " + secret + " " + "y: z " * 60_000
         written = CAPTURE.value(text).text or ""
         assert "sk-" not in written
+
+
+def test_a_search_that_ends_behind_a_secret_gives_nothing_out_that_it_did_not_look_at() -> None:
+    for length in range(4_060, 4_110):
+        for left in range(100, 2_000, 100):
+            work = Work(left)
+            before = "x" * (length - 10) + " password='"
+            text = before + "y" * 60 + "' " + "token=hunter2 " * 400
+            found = DEFAULT_REDACTOR.built_in_suspects(text)
+            clean, _ = DEFAULT_REDACTOR.search(text, found, work)
+            assert "hunter2" not in clean
 
 
 def test_a_secret_that_the_cut_of_a_key_would_cut_in_two_does_not_come_out() -> None:
