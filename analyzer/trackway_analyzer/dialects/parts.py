@@ -160,10 +160,17 @@ def _gemini_result(item: Part) -> Part:
 
 
 def _vercel_result(item: Part) -> Part:
-    output = item.get("output", item.get("result"))
+    output, name = item.get("output", item.get("result")), item.get("toolName")
+    wrapper = output if isinstance(output, dict) else {}
+    kind = wrapper.get("type")
+    if kind == "execution-denied":
+        reason = wrapper.get("reason") or kind
+        part = response_part(item.get("toolCallId"), reason, name, failed=True)
+        return part | {"refused": True}
     if isinstance(output, dict) and output.keys() == {"type", "value"}:
         output = output["value"]
-    return response_part(item.get("toolCallId"), output, item.get("toolName"))
+    failed = kind in tool_values.VERCEL_ERRORS or item.get("isError") is True
+    return response_part(item.get("toolCallId"), output, name, failed=failed)
 
 
 def _refusal(item: Part) -> Part | None:

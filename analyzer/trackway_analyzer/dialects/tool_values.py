@@ -8,9 +8,9 @@ Arguments:
    without arguments, `{}`.
 
 Results:
-4. A LangChain ToolMessage, a Bedrock or MCP block list, a llama-index ToolOutput,
-   a Gemini function response become their
-   content; the call id, the tool's name and an error flag are taken from the wrapper.
+4. A LangChain ToolMessage, a Bedrock or MCP block list, a llama-index ToolOutput, a Gemini
+   function response, a failed result of the Vercel AI SDK become their content; the call id, the
+   tool's name and an error flag are taken from the wrapper.
 5. The content is decoded as in rule 1; text that is no JSON stays text.
 """
 
@@ -25,6 +25,8 @@ from trackway_analyzer.json_text import parsed_literal
 from trackway_analyzer.model import JsonValue
 
 _MAX_UNWRAPPED: Final = 4
+VERCEL_ERRORS: Final = ("error-text", "error-json")
+"""Types of the results of the Vercel AI SDK that say that a call failed."""
 
 
 def output_of(value: JsonValue) -> JsonValue:
@@ -117,6 +119,8 @@ def _of_object(value: dict[str, JsonValue], depth: int) -> Result:
     if "toolUseId" in value and "content" in value:
         failed = value.get("status") == "error"
         return Result(_content(value["content"]), _text(value["toolUseId"]), None, failed)
+    if value.keys() == {"type", "value"} and value["type"] in VERCEL_ERRORS:
+        return Result(value["value"], failed=True)
     if value.keys() >= {"tool_name", "raw_output"}:
         content = value["raw_output"]
         return Result(

@@ -283,6 +283,24 @@ TRANSCRIPTS: dict[str, tuple[list[Any], list[tuple[Any, ...]]]] = {
         ],
         [("rm", {"p": 1}, None, False, False)],
     ),
+    "vercel, a call that failed": (
+        [
+            says({"type": "tool-call", "toolCallId": "v", "toolName": "rm", "input": {"p": 1}}),
+            {
+                "role": "tool",
+                "content": [
+                    {
+                        "type": "tool-result",
+                        "toolCallId": "v",
+                        "toolName": "rm",
+                        "output": {"type": "error-text", "value": "no"},
+                    }
+                ],
+            },
+            SAYS,
+        ],
+        [("rm", {"p": 1}, "no", True, False)],
+    ),
     "openai, a custom tool": (
         [
             {
