@@ -32,6 +32,7 @@ from trackway.named_fields import note_missing
 from trackway.questions import answer
 from trackway.recording import Recorder, put
 from trackway.run import FIRST, REQUESTED, Attempt
+from trackway.said import note_verdict
 from trackway.schema import GenAI, StepKind, Trackway
 from trackway.spans import NOTHING, Live, Plan
 
@@ -310,7 +311,10 @@ class ToolPlan(StepPlan):
         attributes = self.partial_attributes(live, result, is_failed=False)
         if self.success is not None:
             try:
-                ok = bool(answer(self.success, _judged(live, result)))
+                verdict = answer(self.success, _judged(live, result))
+                ok = bool(verdict)
+                if ok:
+                    note_verdict(self.name, verdict)
             except BaseException as error:  # a user's predicate
                 if goes_on(error):
                     raise

@@ -28,6 +28,7 @@ from trackway import ids
 from trackway.capture import record_capture_error
 from trackway.faults import goes_on
 from trackway.recording import active, named, put, put_text
+from trackway.said import both_texts
 from trackway.schema import GenAI, Trackway
 
 PLACE: Final = "trackway.place"
@@ -97,6 +98,7 @@ class Run:
         "_counts",
         "_failures",
         "_final_given",
+        "_final_text",
         "_input_given",
         "_step",
         "ended",
@@ -115,6 +117,7 @@ class Run:
         """The run span, once it has started."""
         self._input_given = False
         self._final_given = False
+        self._final_text: str | None = None
         self._step = last_step
         self._failures: dict[object, Attempt] = {}
         self._counts: dict[object, int] = {}
@@ -216,8 +219,13 @@ class Run:
     def final(
         self, text: str | None = None, action: str | None = None, arguments: Any = None
     ) -> None:
-        """Record the final text and the terminal action: two different claims."""
+        """Record the final text and the terminal action: two different claims.
+
+        Of several texts all stand, of several actions the last.
+        """
         self._final_given = self._final_given or text is not None
+        if type(text) is str:
+            text = self._final_text = both_texts(self._final_text, text, self.identity.task)
         names = {Trackway.FINAL_ACTION: action}
         self._record("final", names, Trackway.FINAL_ARGUMENTS, arguments, text)
 
