@@ -58,7 +58,7 @@ rules:
     "extras": TOOLS
     + """
   - sequence: {steps: [lookup_order, refund_api.create], extra: allow}
-  - sequence: {steps: [lookup_order, send_email], extra: forbid}
+  - sequence: {steps: [lookup_order, refund_api.create, send_email], extra: forbid}
   - allowed: [lookup_order, check_policy, refund_api.create, send_email]
   - budget: {tokens: 1000, model_calls: 1}
 """,
