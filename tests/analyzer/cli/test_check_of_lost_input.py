@@ -89,9 +89,11 @@ def test_what_could_not_be_read_is_no_pass(
     traces.write_text(damage(traces.read_text()))
     code, out, err = check(traces)
     assert (code, err) == (2, f"{NOTE} {traces}\n")
+    undecided = int(damage is unknown_form)  # the call has lost its name: it may be any tool's
     assert out.splitlines()[-1] == (
-        "insufficient evidence: do not read this as a pass  1 run, 1 without a finding; "
-        "0 violated, 0 undecided; 1 thing that may have held spans could not be read"
+        f"insufficient evidence: do not read this as a pass  1 run, {1 - undecided} without a "
+        f"finding; 0 violated, {undecided} undecided; "
+        "1 thing that may have held spans could not be read"
     )
     code, out, _ = check(traces, "--json")
     found = json.loads(out)
@@ -100,7 +102,9 @@ def test_what_could_not_be_read_is_no_pass(
     with pytest.raises(ta.InsufficientEvidenceError) as error:
         report.raise_for_violations()
     assert str(error.value) == (
-        "1 thing that may have held spans could not be read: no evidence is no pass"
+        "delete_account was not seen, but tools_not_observable may hide it"
+        if undecided
+        else "1 thing that may have held spans could not be read: no evidence is no pass"
     )
 
 
