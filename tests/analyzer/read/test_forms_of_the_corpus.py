@@ -71,7 +71,9 @@ def test_every_export_of_langfuse_is_a_run() -> None:
     for path in sorted(LANGFUSE.glob("*.json")):
         trajectories = ta.load(path)
         count = len(json.loads(path.read_text())["observations"])
-        assert (len(trajectories), len(trajectories.span_table)) == (1, count), path
+        # One more where the trace alone says what it was told and what it answered.
+        assert len(trajectories) == 1, path
+        assert len(trajectories.span_table) - count in (0, 1), path
         assert len(trajectories.quarantined) == 0
 
 
