@@ -59,6 +59,8 @@ _WHAT: Final = (
     f" WHEN 'retrieval' THEN {STEP} WHEN 'wait' THEN {STEP} WHEN 'agent' THEN {ROOT}"
     f" WHEN 'workflow' THEN {ROOT} ELSE {BESIDE} END)::TINYINT"
 )
+_MARKED: Final = "coalesce(contains(attributes, '\"trackway.'), false)"
+"""Whether the recorder left a mark that has no column; asked once a text where texts repeat."""
 _IS_ROOT: Final = f"what = {ROOT}"
 _IS_TOOL: Final = f"what = {TOOL_STEP}"
 _WORDS: Final = (
@@ -70,10 +72,12 @@ _BEYOND: Final = """contains(result, '"…":') OR contains(result, '"sha256')"""
 """Objects of which more decides than their members that say so: cut ones, and digests."""
 _WRAPPED: Final = r"'\\|^\"\s*[\[{]'"
 """A text that may be JSON of an object or a list: reconstruction reads it as that."""
+_NUMBER: Final = ", ".join(str(ord(sign)) for sign in "-0123456789")
+"""With what a number begins."""
 _LAST_STEP: Final = f"""TRY(json_extract(attributes, '$."{Trackway.RUN_LAST_STEP}"'))"""
 _ROOT_SAYS: Final = (
-    f"CASE WHEN {_IS_ROOT} THEN hash({_LAST_STEP}, CASE WHEN {_LAST_STEP} IS NULL"
-    f""" THEN contains(attributes, '"{Trackway.SCHEMA_VERSION}":') END,"""
+    f"CASE WHEN {_IS_ROOT} THEN hash({_LAST_STEP},"
+    f""" contains(attributes, '"{Trackway.SCHEMA_VERSION}":'),"""
     f""" contains(attributes, '"{Trackway.INSTRUMENTATION_ON}":')) END"""
 )
 """What the attributes of a run span tell of its clock, its being one and what watched it; keys
@@ -148,7 +152,7 @@ class _Digest:
         plain = {*read, *_NEEDED, *number_columns(self.looks)}
         plain |= {name for name in _LISTS if self._filled(name)}
         names = ", ".join(f'"{name}"' for name in sorted(plain))
-        return f"SELECT {names}, {_WHAT} AS what FROM {source}"
+        return f"SELECT {names}, {_WHAT} AS what, {_MARKED} AS marked FROM {source}"
 
     def _which(self) -> str:
         cases = " ".join(
@@ -220,10 +224,10 @@ class _Digest:
         root = (
             "tool IS NOT NULL OR coalesce(output = 'null', false)"
             f" OR coalesce(contains(attributes, '\"{Trackway.INSTRUMENTATION_LOST}\"'), false)"
-            f" OR (coalesce(contains(attributes, {_quoted(STREAMED)}), false)"
-            f" AND coalesce(regexp_matches(output, {_quoted(IN_PIECES)}), false))"
+            f" OR CASE WHEN coalesce(contains(attributes, {_quoted(STREAMED)}), false)"
+            f" THEN coalesce(regexp_matches(output, {_quoted(IN_PIECES)}), false) ELSE false END"
         )
-        beside = "coalesce(contains(attributes, '\"trackway.'), false)"
+        beside = "marked"
         found = [
             '"end" IS NULL',
             '"end" < start',
@@ -264,11 +268,11 @@ class _Digest:
         return f"""CASE WHEN which < 0 THEN 0 WHEN result IS NULL THEN 1
             WHEN starts_with(result, '{{') AND ({_BEYOND}) THEN hash(result)
             WHEN got IS NOT NULL THEN {members}
-            ELSE CASE left(result, 1) WHEN '{{' THEN 2 WHEN '[' THEN 3
-              {" ".join(f"WHEN '{sign}' THEN 3" for sign in "-0123456789")}
-              WHEN '"' THEN
+            ELSE CASE ascii(result) WHEN {ord("{")} THEN 2 WHEN {ord("[")} THEN 3
+              WHEN {ord('"')} THEN
                 CASE WHEN regexp_matches(result, {_WORDS}) THEN hash(result) ELSE 4 END
-              ELSE hash(result) END END::UBIGINT"""
+              ELSE CASE WHEN ascii(result) IN ({_NUMBER}) THEN 3 ELSE hash(result) END
+            END END::UBIGINT"""
 
     def _exact_arguments(self) -> list[str]:
         found = []
@@ -311,7 +315,8 @@ class _Digest:
                 text = _without_value(values[slot], skipped=skipped)
                 cases.append(f"WHEN {which} THEN {text}")
         missing = f"CASE which {' '.join(cases)} ELSE {ABSENT}::UBIGINT END"
-        return _comparable(f"slot_{slot}", missing)
+        value = _comparable(f"slot_{slot}", missing)
+        return f"CASE WHEN which < 0 THEN {ABSENT}::UBIGINT ELSE {value} END"
 
 
 _NEEDED: Final = (
