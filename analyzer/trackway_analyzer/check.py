@@ -150,8 +150,9 @@ class CheckReport:
     @cached_property
     def counts(self) -> tuple[RuleCount, ...]:
         """Each rule of the policy, in its order."""
-        columns = (self.table.column(name).to_pylist() for name in ("rule", "state"))
-        found = Counter(zip(*columns, strict=True))
+        counted = self.table.select(["rule", "state"]).group_by(["rule", "state"])
+        rows = counted.aggregate([([], "count_all")]).to_pylist()
+        found = Counter({(row["rule"], row["state"]): row["count_all"] for row in rows})
         return tuple(
             RuleCount(
                 rule.title,
