@@ -120,8 +120,11 @@ def _screen() -> str:
 
 _NAME_PARTS: Final = (
     *("pass", "pw", "secret", "token", "key", "auth", "cred", "cvv", "cvc", "pin", "card"),
-    *("assertion", "bearer", "otp", "mfa", "cookie", "jwt", "connection"),
+    *("assertion", "bearer", "otp", "mfa", "cookie", "jwt", "connection", "sessid", "session"),
+    *("phrase", "mnemonic", "words", "code", "answer", "ssn", "security", "wort", "woord"),
+    *("senha", "contrase", r"[^\x00-\x7f]"),
 )
+"""One of them stands in every name that the recorder denies."""
 
 
 def leaks(evidence: Evidence, row: int) -> Iterator[Leak]:

@@ -540,7 +540,7 @@ def test_an_archive_that_is_none_damaged_or_a_bomb_is_put_aside(tmp_path: Path) 
     damaged[whole.index(b"samples/") + 40] ^= 0xFF
     cases = {
         "bomb": (archive(tmp_path / "bomb.eval", bomb).read_bytes(), "decompression_ratio"),
-        "other": (other.getvalue(), "not_a_trace"),
+        "other": (other.getvalue(), "unreadable"),
         "cut": (whole[:-30], "truncated_file"),
         "damaged": (bytes(damaged), "broken_compression"),
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trackway.capture.secret_names import _DENIED, ALONE
+from trackway.capture.secret_names import ALONE, BY_WORDS, DENIED, OF_OTHER_ALPHABETS, VENDORS
 from trackway_analyzer.model import Gap, Trajectory
 from trackway_analyzer.records import trajectory_of
 from trackway_analyzer.rules import (
@@ -89,8 +89,16 @@ class TestApproved:
         assert [s for s, _ in said(Approved("pay", "ask"), fine)] == ["insufficient"]
 
 
+DENIED_NAMES = {
+    *(*DENIED, *BY_WORDS, *ALONE, *OF_OTHER_ALPHABETS, "passwords", "userPasswordConfirm"),
+    *(f"{vendor}_key" for vendor in VENDORS),
+}
+
+
 class TestNoSecrets:
-    @pytest.mark.parametrize("name", sorted({*_DENIED, *ALONE, "passwords", "userPasswordConfirm"}))
+    @pytest.mark.parametrize(
+        "name", sorted({*DENIED, *BY_WORDS, *ALONE, "passwords", "userPasswordConfirm"})
+    )
     @pytest.mark.parametrize("value", [["x y"], {"of": "x"}])
     def test_a_value_of_any_shape_under_a_name_of_secrets_is_one(
         self, said: Callable[..., Any], call: Any, name: str, value: Any
