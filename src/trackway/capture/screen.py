@@ -37,15 +37,16 @@ _search_hyphenated: Final = re.compile(r"-(?<=[g-zG-Z]-)[A-Za-z0-9_-]{16}").sear
 _search_auth: Final = re.compile(kinds.AUTH_SCREEN).search
 _search_url_password: Final = kinds.URL_PASSWORD.pattern.search
 _search_option: Final = re.compile(f"{kinds.OPTION_SCREEN}|{kinds.USER_SCREEN}").search
-_search_told: Final = re.compile(kinds.TOLD_SCREEN).search
+_names_secret: Final = re.compile(f"{kinds.TOLD_NAMES}\\Z").search
 _UNDERSCORED: Final = kinds.UNDERSCORED_KEY.anchors
 _HYPHENATED: Final = ("sk-", *kinds.HYPHENATED_KEY.anchors)
 QUICK_LOOK: Final = 32_768
 """What a quick look at all texts of a value may cost besides the scans."""
 _NUMBER: Final = 24
 _URL: Final = 24
-_TOLD: Final = 8
-"""Characters that are searched for passwords in words at the cost of one."""
+_TOLD_VERBS: Final = tuple(f" {verb}" for verb in kinds.TOLD_VERBS)
+_MOST_TOLD: Final = 20_000
+"""Verbs of a text that are looked at; behind more of them anything may stand."""
 _ANCHORS: Final = 64
 _CARD_SCREEN: Final = "[0-9](?:[ .-]?[0-9]){12}"
 
@@ -66,7 +67,7 @@ def families_in(text: str, raw: bytes, look: Work) -> int:
         found = CARDS
     if _SIXTEEN_TOKEN_BYTES in raw.translate(_TOKENS) and not (short and _holds_no_key(text, look)):
         found |= KEYS
-    if "-----BEGIN" in text:
+    if "-" in text and "-----BEGIN" in text:
         found |= PRIVATE_KEYS
     if "@" in text and "://" in text:
         paid = short and look.spend(_URL * text.count("://"))
@@ -83,10 +84,8 @@ def families_in(text: str, raw: bytes, look: Work) -> int:
         found |= CREDENTIALS
     if "-" in text and " -p" in text and has_anchor(text, kinds.CLIENT_PASSWORD.anchors):
         found |= CREDENTIALS
-    if (" is" in text or " was" in text) and has_anchor(text, kinds.TOLD.anchors):
-        paid = short and look.spend(len(text) // _TOLD)
-        if not paid or _search_told(text) is not None:
-            found |= CREDENTIALS
+    if any(verb in text and _may_be_told(text, verb) for verb in _TOLD_VERBS):
+        found |= CREDENTIALS
     if "-" in text and ("--" in text or "-u" in text):
         paid = short and look.spend(_URL * (text.count("--") + text.count("-u")))
         if not paid or _search_option(text) is not None:
@@ -115,6 +114,18 @@ def has_anchor(text: str, anchors: tuple[str, ...]) -> bool:
         if anchor in text:
             return True
     return False
+
+
+def _may_be_told(text: str, verb: str) -> bool:
+    """Whether a name of secrets stands before a verb."""
+    pieces = text.split(verb, _MOST_TOLD)
+    if len(pieces) > _MOST_TOLD:
+        return True
+    return any(
+        piece.endswith(kinds.TOLD_ENDINGS)
+        and _names_secret(piece, max(0, len(piece) - kinds.LONGEST_TOLD_NAME))
+        for piece in pieces[:-1]
+    )
 
 
 def _holds_no_key(text: str, look: Work) -> bool:

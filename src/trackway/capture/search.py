@@ -59,7 +59,8 @@ FREE: Final = _Free()
 
 def replaced(kind: SecretPattern, text: str, work: Work) -> str:
     """Return the text with each secret of one kind replaced by its marker."""
-    following = _behind_anchors(kind, text) if kind.before is not None else _searched(kind, text)
+    anchored = kind.before is not None or kind.most_before is not None
+    following = _behind_anchors(kind, text) if anchored else _searched(kind, text)
     group: str | int = "secret" if "secret" in kind.pattern.groupindex else 0
     pieces: list[str] = []
     done = place = 0
@@ -96,6 +97,7 @@ def _searched(kind: SecretPattern, text: str) -> Callable[[int], Place]:
 
 def _behind_anchors(kind: SecretPattern, text: str) -> Callable[[int], Place]:
     before = kind.before or 0
+    further = kind.most_before or 0
     match_at = kind.pattern.match
     ahead = {anchor: -1 for anchor in kind.anchors if anchor in text}
     """Each literal of the text, and where it stands next."""
@@ -111,7 +113,13 @@ def _behind_anchors(kind: SecretPattern, text: str) -> Callable[[int], Place]:
                 ahead[anchor] = found
             if nearest < 0 or found < nearest:
                 nearest = found
+        if nearest < 0:
+            return -1, None
         start = nearest - before
-        return (-1, None) if nearest < 0 else (start, match_at(text, start))
+        for begin in range(max(place, start - further), start):
+            match = match_at(text, begin)
+            if match is not None:
+                return begin, match
+        return start, match_at(text, start)
 
     return following

@@ -40,7 +40,9 @@ class SecretPattern:
     accepts: Callable[[re.Match[str]], bool] = _always
     """Called on a match; False leaves the text as it is."""
     before: int | None = None
-    """Characters of a match that stand before its anchor; None: any number."""
+    """Characters of a match that stand before its anchor; None: any number, or `most_before`."""
+    most_before: int | None = None
+    """So many characters of a match at most."""
     overlaps: bool = False
     """A match may begin inside one that was not accepted."""
 
@@ -179,10 +181,14 @@ CLIENT_PASSWORD: Final = _kind(
     *_CLIENTS,
 )
 CLIENT_SCREEN: Final = " -p[^ ]"
-TOLD_SCREEN: Final = (
+TOLD_NAMES: Final = (
     "(?:[Pp]ass ?(?:word|phrase|code)|[Pp]wd|[Ss]ecret|[Tt]oken"
-    "|(?:[Aa]pi|API|[Ss]ecret)[ _-]?[Kk]ey|(?:[Pp]in|PIN)(?: ?[Cc]ode)?) (?:is|was)"
+    "|(?:[Aa]pi|API|[Ss]ecret)[ _-]?[Kk]ey|(?:[Pp]in|PIN)(?: ?[Cc]ode)?)"
 )
+LONGEST_TOLD_NAME: Final = 16
+TOLD_ENDINGS: Final = ("word", "phrase", "ode", "wd", "ecret", "oken", "ey", "in", "IN")
+TOLD_VERBS: Final = ("is", "was")
+TOLD_SCREEN: Final = f"{TOLD_NAMES} (?:{'|'.join(TOLD_VERBS)})"
 _WORDING: Final = re.compile(r"[A-Za-z]?[a-z]*(?:['-][A-Za-z]?[a-z]+)*[.,;:!?)]*")
 TOLD: Final = SecretPattern(
     "assignment",
@@ -191,13 +197,10 @@ TOLD: Final = SecretPattern(
         r"(?P<secret>(?!\[redacted:)"
         r"(?(quote)[^\r\n\\\"'`*]{4,256}+|[^\s\"'\\<>(){}\[\]]{4,256}+))"
     ),
-    tuple(
-        f"{name} {verb}"
-        for name in ("word", "phrase", "ode", "wd", "ecret", "oken", "ey", "in", "IN")
-        for verb in ("is", "was")
-    ),
+    tuple(f"{name} {verb}" for name in TOLD_ENDINGS for verb in TOLD_VERBS),
     # The password is required: that is no secret.
     lambda match: _WORDING.fullmatch(match["secret"]) is None,
+    most_before=LONGEST_TOLD_NAME,
 )
 SQL_SCREEN: Final = "(?i:identified by|password) {1,4}'"
 SQL_PASSWORD: Final = _kind(
