@@ -150,9 +150,14 @@ class CheckReport:
     @cached_property
     def counts(self) -> tuple[RuleCount, ...]:
         """Each rule of the policy, in its order."""
-        counted = self.table.select(["rule", "state"]).group_by(["rule", "state"])
-        rows = counted.aggregate([([], "count_all")]).to_pylist()
-        found = Counter({(row["rule"], row["state"]): row["count_all"] for row in rows})
+        rule, state = self.table.column("rule"), self.table.column("state")
+        found = Counter(
+            {
+                (count["values"], word): count["counts"]
+                for word in pc.unique(state).to_pylist()
+                for count in pc.value_counts(rule.filter(pc.equal(state, word))).to_pylist()
+            }
+        )
         return tuple(
             RuleCount(
                 rule.title,
