@@ -4,7 +4,8 @@ r"""What a name in a text is set to: from where to where does its value go?
    (`("password", "…")`) or before the key of a value (`"name": "password", "value": …`). Quotes,
    backslashes, backticks, asterisks and `]` may stand before it.
 2. A quoted value goes to its own closing quote. One behind N backslashes closes behind N, or 2(N+1)
-   more: so escapes are counted in JSON in JSON. A doubled quote, and a quote that a shell puts
+   more: so escapes are counted in JSON in JSON. JSON does not escape a single quote: how deep it
+   stands tells the first double one behind it. A doubled quote, and a quote that a shell puts
    between two quoted parts (`'\''`), are part of the value. Where it does not close on its line, it
    may within 1,024 characters; else the rest of the line is the value. `b'…'` is quoted as well.
 3. Of a list or tuple of quoted texts it is all of them.
@@ -82,6 +83,7 @@ _element: Final = re.compile(
     r"[0-9]{0,4}(?:\s[^<>]{0,256})?>\s{0,64}(?:<!\[CDATA\[)?"
     r"(?P<text>(?!\[redacted:)[^<>\s][^<>]{0,1023})(?:\]\]>)?<\\{0,7}/"
 ).match
+_double: Final = re.compile(r"(?P<run>\\*+)\"").search
 _line_end: Final = re.compile(r"[\r\n]|\Z").search
 _begins_line: Final = re.compile(r"(?:\A|\n|\\+n)[ \t>#*`-]*\Z").search
 _LINE_START: Final = 32
@@ -170,9 +172,10 @@ def quoted_span(text: str, at: int, work: Work) -> tuple[int, int] | None:
 def _quoted_stop(text: str, start: int, run: int, quote: str, times: int, work: Work) -> int:
     """Return where a quoted text ends that begins at `start`, behind `run` backslashes."""
     if run <= _MOST_BACKSLASHES:
-        match = _quoted(run, quote, times, r"\r\n")(text, start)
+        unit = _unit(text, start) if quote == "'" and run == 0 else run + 1
+        match = _quoted(run, quote, times, unit, r"\r\n")(text, start)
         if match is None and work.spend(_LONGEST_QUOTED_LINES // 2):
-            several_lines = _quoted(run, quote, times, "")
+            several_lines = _quoted(run, quote, times, unit, "")
             match = several_lines(text, start, start + _LONGEST_QUOTED_LINES)
         if match is not None:
             return match.end("body")
@@ -180,14 +183,26 @@ def _quoted_stop(text: str, start: int, run: int, quote: str, times: int, work: 
     return len(text) if end is None else end.start()
 
 
+def _unit(text: str, start: int) -> int:
+    """Return how many backslashes stand for one in what is quoted once by a single quote.
+
+    In JSON in JSON, N deep, a double quote behind M backslashes has 2^N (2 M + 1) - 1 before it.
+    """
+    double = _double(text, start, start + _LONGEST_QUOTED_LINES)
+    run = 0 if double is None else len(double["run"])
+    return min((run + 1) & -(run + 1), _MOST_BACKSLASHES + 1)
+
+
 @lru_cache(maxsize=64)
-def _quoted(run: int, sign: str, times: int, but: str) -> Callable[..., re.Match[str] | None]:
+def _quoted(
+    run: int, sign: str, times: int, unit: int, but: str
+) -> Callable[..., re.Match[str] | None]:
     """Return what matches a quoted text, behind its opening quote, with its closing one.
 
-    `but` are characters that it does not hold.
+    An escaped backslash is `unit` times two; `but` are characters that the text does not hold.
     """
     closing = rf"(?:\\{{{run}}}{sign}){{{times}}}"
-    inner = rf"(?:\\{{{2 * (run + 1)}}})*+"
+    inner = rf"(?:\\{{{2 * unit}}})*+"
     both = [rf"(?:{closing}){{2}}"]
     if run == 0:
         both.append(rf"{closing}(?=[A-Za-z0-9])")

@@ -78,6 +78,8 @@ _NAME: Final = 24
 """What it costs to find a name, in characters of plain search."""
 _ASSIGNED: Final = 96
 """What it costs besides where something is set to it, """
+_VALUE: Final = LOOK + LOOK // 2
+"""What it costs to find where a value ends, in characters of plain search."""
 _HARMLESS: Final = 32
 """and where that is denied nothing."""
 _TAGS: Final = 2
@@ -147,7 +149,7 @@ class Assignments:
             if end < done or (end < no_cookie_before and name == "cookie"):
                 continue
             found = self._denied(text, end)
-            if not work.spend(_HARMLESS if found is None else LOOK):
+            if not work.spend(_HARMLESS if found is None else _VALUE):
                 text = text[:end]
                 break
             value = None if found is None else self._value(text, end, name, found, work)

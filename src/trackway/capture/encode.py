@@ -8,7 +8,7 @@
 3. A container inside itself is `"…[circular]"`; one below `Limits.depth` is
    `"…[truncated: too deep]"`; a value that cannot be read is `"[capture failed]"`.
 4. The budget is `Limits.hash_bytes`: a string costs its characters (a longer one twice as many,
-   five times where it is one word, six times where something may be set to a name in it),
+   five times where it is one word, eleven times where something may be set to a name in it),
    and each member of a container 128 (integers), 320 (floats), 384 (strings) or 512, a key 256
    and twenty times its length: about what it takes to look at one.
    Members of an object share what is left, so that a huge one does not push out its neighbours;

@@ -61,7 +61,7 @@ _MOST_ESCAPED: Final = 6
 def _cost_of(text: str) -> int:
     """Return how often a long text is gone through, in ways of one character each."""
     if ":" in text or "=" in text or ("<" in text and "</" in text) or is_paired(text):
-        return 6  # names are looked for in it
+        return 11  # names are looked for in it
     return 2 if " " in text else 5  # in a long word keys are looked for
 
 

@@ -168,14 +168,14 @@ def test_the_digest_is_of_the_redacted_value() -> None:
 
 
 def test_no_more_than_the_budget_is_searched_for_secrets() -> None:
-    texts = ['password="{}"'.format("long phrase " * 80)] * 95
+    texts = ['password="{}"'.format("long phrase " * 30)] * 125
     written = decoded(CAPTURE.value(texts))
     searched = [text for text in written if text == 'password="[redacted:assignment]"']
     unsearched = [text for text in written if text == f"…[truncated {len(texts[0])} chars]"]
     # Twice what may be recorded, each string counting 512 besides, and the name and what it is
-    # set to 192.
-    assert len(searched) == 2 * (65_536 + 1_024) // (len(texts[0]) + 512 + 248)
-    assert len(searched) + len(unsearched) == len(written) == 95
+    # set to 248 together.
+    assert len(searched) == 2 * (65_536 + 1_024) // (len(texts[0]) + 512 + 312)
+    assert len(searched) + len(unsearched) == len(written) == 125
 
 
 @pytest.mark.parametrize(

@@ -306,6 +306,11 @@ def test_a_credential_in_a_text_is_replaced(text: str, expected: str) -> None:
 @example('pa"ss', "json", 4, False)
 @example("it's \"", "repr", 3, True)
 @example("a\\", "json", 2, True)
+@example("'\"", "repr", 1, False)
+@example("\"'}", "repr", 1, False)
+@example("\"', ", "repr", 3, True)
+@example("\"'\\", "repr", 2, True)
+@example("\\\"'", "repr", 2, True)
 def test_a_quoted_secret_goes_to_its_own_closing_quote_however_deep_it_is(
     odd: str, how: str, depth: int, more: bool
 ) -> None:
