@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from trackway.capture.screen import SEARCHED, has_anchor
+from trackway.capture.screen import SEARCHED
 from trackway.capture.secret_names import AGAIN, is_wording
 from trackway.schema import redaction_marker
 
@@ -38,8 +38,7 @@ _ANY_NAME: Final = _in_each_case(_NAMES)
 _ANY_VALUE: Final = _in_each_case(_VALUES)
 _TOLD_BY_ANY_NAME: Final = _in_each_case(_SURE_VALUES)
 _TELLS_ANY_VALUE: Final = _in_each_case(_SURE_NAMES)
-_SURE_VALUE_KEYS: Final = tuple(f'"{word}":' for word in _SURE_VALUES)
-_SURE_NAME_KEYS: Final = tuple(f'"{word}":' for word in _SURE_NAMES)
+_sure_key: Final = re.compile(rf'"(?:{"|".join((*_SURE_VALUES, *_SURE_NAMES))})":').search
 _FEW: Final = 64
 """Keys that are looked at one by one."""
 _MORE_ENDINGS: Final = (
@@ -77,9 +76,7 @@ class Pairs:
         if len(text) > SEARCHED:
             return listed or '":' in text
         lower = text.lower()
-        if not (
-            listed or has_anchor(lower, _SURE_VALUE_KEYS) or has_anchor(lower, _SURE_NAME_KEYS)
-        ):
+        if not listed and _sure_key(lower) is None:
             return False
         for ending in self._endings:
             place = lower.find(ending)

@@ -44,7 +44,6 @@ QUICK_LOOK: Final = 32_768
 """What a quick look at all texts of a value may cost besides the scans."""
 _NUMBER: Final = 24
 _URL: Final = 24
-_TOLD_VERBS: Final = tuple(f" {verb}" for verb in kinds.TOLD_VERBS)
 _MOST_TOLD: Final = 20_000
 """Verbs of a text that are looked at; behind more of them anything may stand."""
 _ANCHORS: Final = 64
@@ -84,7 +83,9 @@ def families_in(text: str, raw: bytes, look: Work) -> int:
         found |= CREDENTIALS
     if "-" in text and " -p" in text and has_anchor(text, kinds.CLIENT_PASSWORD.anchors):
         found |= CREDENTIALS
-    if any(verb in text and _may_be_told(text, verb) for verb in _TOLD_VERBS):
+    if " is" in text and _may_be_told(text, " is"):
+        found |= CREDENTIALS
+    if " was" in text and _may_be_told(text, " was"):
         found |= CREDENTIALS
     if "-" in text and ("--" in text or "-u" in text):
         paid = short and look.spend(_URL * (text.count("--") + text.count("-u")))
