@@ -36,6 +36,7 @@ from trackway.declaration import DEFAULT_FILE, Declaration, DeclarationError, re
 from trackway.environment import Environment, read_environment, share
 from trackway.exits import close_at_exit
 from trackway.export import Cleaner, processors_for
+from trackway.head_sampler import as_parent_or_env
 from trackway.ids import EntropyIdGenerator
 from trackway.pipeline import DEFAULT_TIMEOUT, Pipeline
 from trackway.processors import MAX_ATTRIBUTES
@@ -245,6 +246,7 @@ def _new_provider(service_name: str | None, resource: Mapping[str, Any] | None) 
         max_span_attribute_length=SpanLimits.UNSET,  # `_bounds` keeps to it, inside the JSON
     )
     return TracerProvider(
+        sampler=as_parent_or_env(),
         resource=resource_of(attributes),
         id_generator=EntropyIdGenerator(),
         span_limits=limits,

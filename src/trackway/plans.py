@@ -119,8 +119,10 @@ class StepPlan(Plan):
         self, context: Context, place: Live | None, attributes: dict[str, Any]
     ) -> bool:
         """Whether a foreign span right above is this same call, and has its place on the clock."""
+        if place is None or place.context is context:
+            return False
         above = get_current_span(context)
-        if place is None or above is place.span or is_own(above):
+        if above is place.span or is_own(above):
             return False
         return is_same_call(self.operation, self.known_names, above)
 
@@ -152,6 +154,8 @@ class StepPlan(Plan):
 def changed(live: Live) -> dict[str, Any]:
     """Return the change lists that the span has had since its start, to be added to."""
     start = live.attributes
+    if Trackway.TRUNCATED not in start and Trackway.REDACTED not in start:
+        return {}
     return {key: start[key] for key in (Trackway.TRUNCATED, Trackway.REDACTED) if key in start}
 
 

@@ -68,6 +68,7 @@ class ForeignPlace:
     """The place below a foreign span that opened a run: every span in it points here."""
 
     handed_over = False
+    context: Context | None = None
 
     def __init__(self, run: Run, span: Span, inherited: Mapping[str, Any]) -> None:
         self.run = run
@@ -168,11 +169,12 @@ def completed(span: ReadableSpan) -> ReadableSpan | None:
     try:
         if recorder.keep is not None and not _is_kept(span, recorder.keep):
             return None
-        present = span.attributes or NOTHING
         scope = span.instrumentation_scope
-        prints_streams = scope is not None and scope.name == streamed_answers.SCOPE
-        quiet = not _roots and recorder.declared is None and _RESENT not in present
-        if quiet and not prints_streams:
+        name = None if scope is None else scope.name
+        if name == SCOPE_NAME:
+            return span
+        quiet = not _roots and recorder.declared is None and name != streamed_answers.SCOPE
+        if quiet and _RESENT not in (span.attributes or NOTHING):
             return span
         return _completed(span, recorder)
     except Exception as error:  # noqa: BLE001 - a processor must not break the program
@@ -182,8 +184,6 @@ def completed(span: ReadableSpan) -> ReadableSpan | None:
 
 def _completed(span: ReadableSpan, recorder: Recorder) -> ReadableSpan | None:
     scope = span.instrumentation_scope
-    if scope is not None and scope.name == SCOPE_NAME:
-        return span
     present = span.attributes or NOTHING
     added: dict[str, Any] = {}
     run = None if span.context is None else _roots.pop(span.context.span_id, None)

@@ -55,6 +55,7 @@ class HandedOver:
 
     __slots__ = ("inherited", "run", "span")
     handed_over = True
+    context: Context | None = None
 
     def __init__(self, run: Run, span: Span, agent: str | None) -> None:
         self.run = run

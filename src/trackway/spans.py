@@ -88,9 +88,9 @@ class Live:
         self.attributes = attributes
         self.started = time.perf_counter()
         self.span = self.recorder.tracer.start_span(name, parent, kind, attributes, links)
-        values = set_span_in_context(self.span, parent).copy()
-        values[PLACE] = self
-        self.context = Context(values)
+        self.context = set_span_in_context(self.span, parent)
+        # A context is frozen once somebody has it; up to here nobody does.
+        dict.__setitem__(self.context, PLACE, self)
         if self.root and self.recorder.to_baggage is not None:
             self.context = self.recorder.to_baggage(self.context)
         return self

@@ -54,6 +54,11 @@ _NO_NAMES: Final[Mapping[int, tuple[object, str]]] = {}
 _ends_string: Final = re.compile(_STRING_END).match
 
 
+def names_no_pair(lower: str) -> bool:
+    """Whether no key of JSON text in lower case announces a name or the value of one."""
+    return _sure_key(lower) is None
+
+
 class Pairs:
     """Finds secrets beside their names.
 
@@ -76,7 +81,7 @@ class Pairs:
         if len(text) > SEARCHED:
             return listed or '":' in text
         lower = text.lower()
-        if not listed and _sure_key(lower) is None:
+        if not listed and names_no_pair(lower):
             return False
         for ending in self._endings:
             place = lower.find(ending)

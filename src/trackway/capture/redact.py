@@ -28,7 +28,7 @@ from typing import Final, TypeAlias
 from trackway.capture import secret_patterns as kinds
 from trackway.capture.assignments import Assignments
 from trackway.capture.errors import record_capture_error
-from trackway.capture.pairs import Pairs
+from trackway.capture.pairs import Pairs, names_no_pair
 from trackway.capture.screen import (
     CARDS,
     CREDENTIALS,
@@ -38,6 +38,7 @@ from trackway.capture.screen import (
     SEARCHED,
     families_in,
     has_anchor,
+    is_ordinary,
     screen_patterns,
 )
 from trackway.capture.search import FREE, MARGIN, Work, replaced
@@ -145,6 +146,8 @@ class Redactor:
 
         Holds for text of `json_text` whose keys are not denied.
         """
+        if is_ordinary(text, raw) and names_no_pair(text.lower()):
+            return True
         # Colons between key and value follow a quote, in-string ones do not, except behind an
         # escaped quote or at the start of a string, where no name can stand before them.
         assigns = (

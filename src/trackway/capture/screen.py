@@ -29,6 +29,7 @@ _TOKENS: Final = bytes(
     ord("a") if code < 128 and (chr(code).isalnum() or chr(code) in "_-") else 32
     for code in range(256)
 )
+_ORDINARY: Final = b'{}[]",:._@' + bytes(code for code in range(128) if chr(code).isalnum())
 _CARD_SEPARATORS: Final = b" .-"
 _THIRTEEN_DIGITS: Final = b"0" * 13
 _SIXTEEN_TOKEN_BYTES: Final = b"a" * 16
@@ -92,6 +93,20 @@ def families_in(text: str, raw: bytes, look: Work) -> int:
         if not paid or _search_option(text) is not None:
             found |= CREDENTIALS
     return found
+
+
+def is_ordinary(text: str, raw: bytes) -> bool:
+    """Whether JSON text is of short words and a few marks alone: no secret but a pair fits in.
+
+    Nothing is assigned, told, escaped, listed, an option or a path in it.
+    """
+    return not (
+        raw.translate(None, _ORDINARY)
+        or '["' in text
+        or text.count(":") != text.count('":')
+        or len(raw.translate(None, _NO_DIGITS)) >= _FEWEST_CARD_DIGITS
+        or _SIXTEEN_TOKEN_BYTES in raw.translate(_TOKENS)
+    )
 
 
 def screen_patterns() -> tuple[str, ...]:
