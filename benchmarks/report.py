@@ -25,15 +25,14 @@ PACKAGES = (
 
 def decorator_table(unit: str, costs: Sequence[Cost]) -> str:
     """Costs, and their ratios to the first."""
-    first = costs[0]
     rows = [
         (
             cost.title,
             f"{cost.wall:.1f}",
             f"{cost.cpu:.1f}",
-            f"{cost.wall / first.wall:.2f}×",
-            f"{cost.cpu / first.cpu:.2f}×",
-            f"{min(cost.rounds):.1f}–{max(cost.rounds):.1f}",
+            f"{cost.wall_ratio:.2f}×",
+            f"{cost.cpu_ratio:.2f}×",
+            f"{min(cost.rounds):.2f}–{max(cost.rounds):.2f}" if cost.rounds else "",
         )
         for cost in costs
     ]
