@@ -18,6 +18,7 @@ from __future__ import annotations
 import copy
 import importlib.util
 import logging
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -65,6 +66,10 @@ class _Configured:
     arguments: Mapping[str, Any] | None = None
     provider: TracerProvider | None = None
     pipeline: Pipeline | None = None
+    pipelines: Final[weakref.WeakKeyDictionary[TracerProvider, Pipeline]] = (
+        weakref.WeakKeyDictionary()
+    )
+    """The one of every provider so far: a provider gives no processor back."""
 
 
 def configure(
@@ -231,9 +236,11 @@ def _provider(
     if existing is not _Configured.provider or _Configured.pipeline is None:
         if _Configured.pipeline is not None:
             _Configured.pipeline.retire()
-        _Configured.pipeline = Pipeline()
-        existing.add_span_processor(_Configured.pipeline)
-        _Configured.provider = existing
+        pipeline = _Configured.pipelines.get(existing)
+        if pipeline is None:
+            pipeline = _Configured.pipelines[existing] = Pipeline()
+            existing.add_span_processor(pipeline)
+        _Configured.provider, _Configured.pipeline = existing, pipeline
     return existing, _Configured.pipeline
 
 

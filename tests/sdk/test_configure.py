@@ -117,6 +117,18 @@ print(json.dumps(spans()))
     assert result_of(body, tmp_path)[0] == ["execute_tool work"]
 
 
+def test_a_provider_that_comes_back_gets_no_second_processor(recorded: Any) -> None:
+    first, second = TracerProvider(), TracerProvider()
+    for provider in (first, second, first, second, first):
+        memory = InMemorySpanExporter()
+        trackway.configure(export=SimpleSpanProcessor(memory), tracer_provider=provider)
+    trackway.tool(lambda: None)()
+    trackway.shutdown()
+    processors = [one._active_span_processor._span_processors for one in (first, second)]
+    assert [len(held) for held in processors] == [1, 1]
+    assert len(memory.get_finished_spans()) == 1
+
+
 def test_a_provider_can_be_named(recorded: Any) -> None:
     exporter = InMemorySpanExporter()
     mine = TracerProvider()
