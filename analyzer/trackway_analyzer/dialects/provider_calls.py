@@ -120,7 +120,7 @@ def _item(item: Item) -> Exchange:
     kind = str(item["type"])
     call_id, name = item.get("id"), item.get("name") or kind.removesuffix(_CALL)
     error, status = item.get("error"), item.get("status")
-    failed = bool(error) or status == "failed"
+    failed = bool(error) or status in _UNDONE
     response = next((item[key] for key in _RESULTS if item.get(key) is not None), None)
     if error:
         response = error
@@ -132,7 +132,8 @@ def _item(item: Item) -> Exchange:
     return Exchange(asked, Told(call_id, name, response, failed))
 
 
-_FINAL: Final = ("completed", "failed", "incomplete")
+_UNDONE: Final = ("failed", "incomplete")
+_FINAL: Final = ("completed", *_UNDONE)
 _RESULTS: Final = ("output", "outputs", "results", "result")
 _GIVEN: Final = ("arguments", "input", "action", "actions", "operation", "code")
 _NO_ARGUMENTS: Final = frozenset(
@@ -165,7 +166,7 @@ def _item_call(item: Item) -> Exchange:
 
 def _item_output(item: Item) -> Exchange:
     output, status = item.get("output", item.get("tools")), item.get("status")
-    failed = status == "failed" or _exited_badly(output)
+    failed = status in _UNDONE or _exited_badly(output)
     if output is None and status in _FINAL:
         output = {"status": status}
     return Exchange(

@@ -218,6 +218,7 @@ TRANSCRIPTS: dict[str, tuple[list[Any], list[tuple[Any, ...]]]] = {
                 "status": "completed",
             },
             {"type": "image_generation_call", "id": "i", "status": "failed", "result": None},
+            {"type": "web_search_call", "id": "v", "status": "incomplete", "action": SEARCH},
             WORDS,
         ],
         [
@@ -225,6 +226,7 @@ TRANSCRIPTS: dict[str, tuple[list[Any], list[tuple[Any, ...]]]] = {
             ("file_search", {"queries": ["q"]}, ["u"], True, True),
             ("code_interpreter", {"code": "1"}, [{"type": "logs", "logs": "1"}], True, True),
             ("image_generation", ta.NOT_RECORDED, {"status": "failed"}, True, False),
+            ("web_search", SEARCH, {"status": "incomplete"}, True, False),
         ],
     ),
     "responses, tools that the client runs": (
