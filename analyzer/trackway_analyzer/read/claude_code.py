@@ -18,16 +18,27 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trackway.schema import GenAI
-from trackway_analyzer.dialects.parts import parts_of_exchange
-from trackway_analyzer.dialects.provider_calls import Asked, Exchange, Told, exchange_of
+from trackway_analyzer.dialects.provider_calls import Asked, Told
 from trackway_analyzer.dialects.values import text
+from trackway_analyzer.read.claude_code_lines import (
+    Line,
+    answer_in,
+    api_error,
+    call_in,
+    first,
+    heard,
+    is_turn,
+    parts_in,
+    readable,
+    turn_of,
+    words,
+)
 from trackway_analyzer.read.claude_code_order import in_order
 from trackway_analyzer.read.foreign_values import made_id, time_of, trace_id_of
 from trackway_analyzer.read.json_documents import Located
@@ -53,8 +64,6 @@ _OTHERS: Final = frozenset(
     ]
 )
 _INPUTS: Final = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-
-Line = dict[str, Any]
 
 
 def begins_claude_code(document: Any) -> bool:
@@ -180,13 +189,13 @@ class _Session:
         attributes: dict[str, Any] = {
             GenAI.CONVERSATION_ID: self._session,
             GenAI.AGENT_NAME: name or _AGENT,
-            "claude_code.version": _first(spoken, "version"),
-            "claude_code.cwd": _first(spoken, "cwd"),
-            "claude_code.git_branch": _first(spoken, "gitBranch"),
+            "claude_code.version": first(spoken, "version"),
+            "claude_code.cwd": first(spoken, "cwd"),
+            "claude_code.git_branch": first(spoken, "gitBranch"),
         }
         parent = None
         if name:
-            asked = _words(_parts(spoken[0])) if spoken else ""
+            asked = words(parts_in(spoken[0])) if spoken else ""
             parent = self._prompts.get(asked) or made_id(self._session, "call of", name)
         else:
             attributes["claude_code.lines"] = dict(self._others)
@@ -203,35 +212,35 @@ class _Session:
         """Return the results of calls by call id, with the line that holds them."""
         found: dict[str | None, deque[_Result]] = defaultdict(deque)
         for line in self._lines:
-            for part in _parts(line):
-                told = _answer_in(line, part)
+            for part in parts_in(line):
+                told = answer_in(line, part)
                 if told is not None:
                     found[text(told.call_id)].append(_Result(told, line))
         return found
 
     def _agent(self, head: str, lines: list[Line]) -> None:
         turns: dict[str, _Turn] = {}
-        last = {_key(line): place for place, line in enumerate(lines) if _is_turn(line)}
+        last = {turn_of(line): place for place, line in enumerate(lines) if is_turn(line)}
         asked: list[_Call] = []
         for place, line in enumerate(lines):
-            if _is_turn(line):
-                turn = turns.setdefault(_key(line), _new_turn(line))
+            if is_turn(line):
+                turn = turns.setdefault(turn_of(line), _new_turn(line))
                 calls = _extended(turn, line)
                 asked += calls
-                if last[_key(line)] == place:
-                    failure = _words(turn.parts) if turn.error else None
+                if last[turn_of(line)] == place:
+                    failure = words(turn.parts) if turn.error else None
                     times = {"start": turn.start, "end": turn.end}
                     self._spans.model(head, _attributes(turn), **times, failure=failure)
                     self._carry_out(head, asked)
                     asked = []
             elif line.get("type") == "user":
-                for message in _heard(line):
+                for message in heard(line):
                     self._spans.hear(head, message)
             elif line.get("subtype") == "api_error":
                 time, error = time_of(line.get("timestamp")), line.get("error")
                 said = error.get("message") if isinstance(error, dict) else None
                 failure = text(said) or text(line.get("content")) or ""
-                self._spans.model(head, _api_error(line), start=time, end=time, failure=failure)
+                self._spans.model(head, api_error(line), start=time, end=time, failure=failure)
 
     def _carry_out(self, head: str, calls: list[_Call]) -> None:
         used: Counter[str | None] = Counter()
@@ -269,14 +278,6 @@ class _Session:
                 self._prompts.setdefault(given["prompt"], span)
 
 
-def _is_turn(line: Line) -> bool:
-    return line.get("type") == "assistant" and isinstance(line.get("message"), dict)
-
-
-def _key(line: Line) -> str:
-    return text(line["message"].get("id")) or text(line.get("uuid")) or ""
-
-
 def _new_turn(line: Line) -> _Turn:
     model = line["message"].get("model")
     return _Turn(
@@ -290,47 +291,14 @@ def _new_turn(line: Line) -> _Turn:
 def _extended(turn: _Turn, line: Line) -> list[_Call]:
     """Add a line to its turn; return the calls that it asks for."""
     message = line["message"]
-    parts = _parts(line)
-    turn.parts += [_readable(part) for part in parts]
+    parts = parts_in(line)
+    turn.parts += [readable(part) for part in parts]
     usage, stop = message.get("usage"), message.get("stop_reason")
     turn.usage = usage if isinstance(usage, dict) else turn.usage
     turn.stop = stop if isinstance(stop, str) else turn.stop
     turn.end = time_of(line.get("timestamp")) or turn.end
-    asked = map(_call_in, parts)
+    asked = map(call_in, parts)
     return [_Call(call, turn.end) for call in asked if call is not None]
-
-
-def _call_in(part: Line) -> Asked | None:
-    """Return the call that a block of the model asks for."""
-    if part.get("type") == "tool_use":
-        return Asked(part.get("id"), part.get("name"), part.get("input"))
-    exchange = exchange_of(part)
-    return None if exchange is None else exchange.asked
-
-
-def _answer_in(line: Line, part: Line) -> Told | None:
-    """Return the answer that a block holds: a user's line answers, and the provider's own block."""
-    if line.get("type") == "user" and part.get("type") == "tool_result":
-        content = _content(part.get("content"))
-        refused = isinstance(content, str) and _REFUSED.match(content) is not None
-        failed = part.get("is_error") is True
-        return Told(part.get("tool_use_id"), None, content, failed, refused and failed)
-    exchange = exchange_of(part) if line.get("type") == "assistant" else None
-    return None if exchange is None else exchange.told
-
-
-_REFUSED: Final = re.compile(
-    r"The user doesn't want to (?:proceed with this tool use|take this action right now)\b"
-    r"|Permission to use .{0,2000} has been denied\b",
-    re.DOTALL,
-)
-"""What the model is told of a call that a person or the settings did not let through."""
-
-
-def _readable(part: Line) -> Line:
-    if part.get("type") == "thinking":
-        return {"type": "reasoning", "content": part.get("thinking")}
-    return part
 
 
 def _attributes(turn: _Turn) -> dict[str, Any]:
@@ -349,52 +317,3 @@ def _attributes(turn: _Turn) -> dict[str, Any]:
         GenAI.ERROR_TYPE: turn.error,
         "claude_code.request_id": turn.request,
     }
-
-
-def _api_error(line: Line) -> dict[str, Any]:
-    error = line.get("error")
-    error = error if isinstance(error, dict) else {}
-    kind = error.get("type")
-    return {
-        GenAI.ERROR_TYPE: kind if isinstance(kind, str) else "api_error",
-        "claude_code.error": error or None,
-        "claude_code.retry_attempt": line.get("retryAttempt"),
-        GenAI.PROVIDER_NAME: "anthropic",
-    }
-
-
-def _heard(line: Line) -> Iterator[Line]:
-    """Return what the next turn reads of a user's line."""
-    content = _parts(line)
-    for part in content:
-        told = _answer_in(line, part)
-        if told is not None:
-            yield {"role": "tool", "parts": list(parts_of_exchange(Exchange(told=told)))}
-    rest = [part for part in content if part.get("type") != "tool_result"]
-    if rest:
-        yield {"role": "user", "parts": rest}
-
-
-def _parts(line: Line) -> list[Line]:
-    message = line.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}] if content else []
-    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-
-
-def _content(value: Any) -> Any:
-    """Return a result: parts of texts alone are one text."""
-    if not isinstance(value, list):
-        return value
-    texts = [part.get("text") for part in value if isinstance(part, dict)]
-    words = [text for text in texts if isinstance(text, str)]
-    return "\n".join(words) if words and len(words) == len(value) else value
-
-
-def _words(parts: list[Line]) -> str:
-    return "\n".join(text(part.get("text")) or "" for part in parts if part.get("type") == "text")
-
-
-def _first(lines: list[Line], name: str) -> Any:
-    return next((line[name] for line in lines if line.get(name) is not None), None)

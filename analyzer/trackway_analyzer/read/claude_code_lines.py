@@ -1,0 +1,119 @@
+"""What a session line of Claude Code says: whose turn it is, what it asks for, what it answers.
+
+1. A line of the assistant is one of a turn of the model, which its message id names.
+2. A user's line answers calls (`tool_result`) and says the rest. What the provider carried out is
+   answered by a block of the model's own line.
+3. A call that a person or the settings did not let through is told by the words that the model
+   reads of it, and fails.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from trackway.schema import GenAI
+from trackway_analyzer.dialects.parts import parts_of_exchange
+from trackway_analyzer.dialects.provider_calls import Asked, Exchange, Told, exchange_of
+from trackway_analyzer.dialects.values import text
+
+Line = dict[str, Any]
+"""A line of a session, decoded."""
+
+
+def is_turn(line: Line) -> bool:
+    """Tell whether the model speaks in a line."""
+    return line.get("type") == "assistant" and isinstance(line.get("message"), dict)
+
+
+def turn_of(line: Line) -> str:
+    """Return the id of the turn that a line of the model belongs to."""
+    return text(line["message"].get("id")) or text(line.get("uuid")) or ""
+
+
+def call_in(part: Line) -> Asked | None:
+    """Return the call that a block of the model asks for."""
+    if part.get("type") == "tool_use":
+        return Asked(part.get("id"), part.get("name"), part.get("input"))
+    exchange = exchange_of(part)
+    return None if exchange is None else exchange.asked
+
+
+def answer_in(line: Line, part: Line) -> Told | None:
+    """Return the answer that a block holds: a user's line answers, and the provider's own block."""
+    if line.get("type") == "user" and part.get("type") == "tool_result":
+        content = _content(part.get("content"))
+        refused = isinstance(content, str) and _REFUSED.match(content) is not None
+        failed = part.get("is_error") is True
+        return Told(part.get("tool_use_id"), None, content, failed, refused and failed)
+    exchange = exchange_of(part) if line.get("type") == "assistant" else None
+    return None if exchange is None else exchange.told
+
+
+_REFUSED: Final = re.compile(
+    r"The user doesn't want to (?:proceed with this tool use|take this action right now)\b"
+    r"|Permission to use .{0,2000} has been denied\b",
+    re.DOTALL,
+)
+"""What the model is told of a call that a person or the settings did not let through."""
+
+
+def readable(part: Line) -> Line:
+    """Return a block in the form in which messages are read."""
+    if part.get("type") == "thinking":
+        return {"type": "reasoning", "content": part.get("thinking")}
+    return part
+
+
+def api_error(line: Line) -> dict[str, Any]:
+    """Return the attributes of a turn that the provider's interface refused."""
+    error = line.get("error")
+    error = error if isinstance(error, dict) else {}
+    kind = error.get("type")
+    return {
+        GenAI.ERROR_TYPE: kind if isinstance(kind, str) else "api_error",
+        "claude_code.error": error or None,
+        "claude_code.retry_attempt": line.get("retryAttempt"),
+        GenAI.PROVIDER_NAME: "anthropic",
+    }
+
+
+def heard(line: Line) -> Iterator[Line]:
+    """Return what the next turn reads of a user's line."""
+    content = parts_in(line)
+    for part in content:
+        told = answer_in(line, part)
+        if told is not None:
+            yield {"role": "tool", "parts": list(parts_of_exchange(Exchange(told=told)))}
+    rest = [part for part in content if part.get("type") != "tool_result"]
+    if rest:
+        yield {"role": "user", "parts": rest}
+
+
+def parts_in(line: Line) -> list[Line]:
+    """Return the blocks of a line; a bare text is one."""
+    message = line.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+
+
+def _content(value: Any) -> Any:
+    """Return a result: parts of texts alone are one text."""
+    if not isinstance(value, list):
+        return value
+    texts = [part.get("text") for part in value if isinstance(part, dict)]
+    words = [text for text in texts if isinstance(text, str)]
+    return "\n".join(words) if words and len(words) == len(value) else value
+
+
+def words(parts: list[Line]) -> str:
+    """Return the texts of blocks, line by line."""
+    return "\n".join(text(part.get("text")) or "" for part in parts if part.get("type") == "text")
+
+
+def first(lines: list[Line], name: str) -> Any:
+    """Return the first value that a line has under a name."""
+    return next((line[name] for line in lines if line.get(name) is not None), None)
