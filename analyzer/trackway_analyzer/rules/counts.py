@@ -111,7 +111,7 @@ class Count(ToolRule):
         gaps = sorted({*evidence.gaps, *evidence.blurred})
         plain = np.ones(len(evidence), dtype=bool)
         plain[gaps] = False
-        table = self._counted(shapes.words).table(number, shapes.layouts, plain)
+        table = self._counted(shapes.words).found(shapes.layouts, plain).table(number)
         rows = evidence.rows(self.tool) if gaps else {}
         judged = (self.judge(evidence, run, rows.get(run, [])) for run in gaps)
         others = [result for result in judged if result is not None]

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -92,28 +91,45 @@ def findings_table(rule: int, results: Iterable[Result]) -> pa.Table:
     rows = [result for result in results if result.state is not State.HOLDS]
     return _table(
         rule,
-        np.array([row.run for row in rows], np.int32),
+        pa.array([row.run for row in rows], pa.int32()),
         _states(np.array([_STATES.index(row.state.value) for row in rows], np.int8)),
         pa.array([row.position for row in rows], pa.int32()),
         pa.array([detail_text(row.detail) for row in rows], pa.string()).dictionary_encode(),
     )
 
 
-def violations_table(
-    rule: int, runs: npt.NDArray[np.int64], positions: pa.Array, details: pa.Array | None = None
-) -> pa.Table:
-    """Encode violations of one rule, a row a run; without details where there is nothing to say."""
-    room = 1 << len(runs).bit_length()
-    states = _all_violated(room).slice(0, len(runs))
-    nothing = _no_details(room).slice(0, len(runs))
-    return _table(rule, runs, states, positions, nothing if details is None else details)
+@dataclass(frozen=True)
+class Violations:
+    """Who breaks a rule, a row a run, whatever the rule's number."""
+
+    runs: pa.Array
+    positions: pa.Array
+    details: pa.Array
+
+    @classmethod
+    def of(
+        cls, runs: npt.NDArray[np.int64], positions: pa.Array, details: pa.Array | None = None
+    ) -> Violations:
+        """Without details where there is nothing to say."""
+        nothing = _no_details(_room(len(runs))).slice(0, len(runs))
+        listed = pa.array(runs.astype(np.int32))
+        return cls(listed, positions, nothing if details is None else details)
+
+    def table(self, rule: int) -> pa.Table:
+        """Encode them under a number."""
+        states = _all_violated(_room(len(self.runs))).slice(0, len(self.runs))
+        return _table(rule, self.runs, states, self.positions, self.details)
+
+
+def _room(size: int) -> int:
+    return 1 << size.bit_length()
 
 
 def _table(
-    rule: int, runs: npt.NDArray[Any], states: pa.Array, positions: pa.Array, details: pa.Array
+    rule: int, runs: pa.Array, states: pa.Array, positions: pa.Array, details: pa.Array
 ) -> pa.Table:
     columns = [
-        pa.array(runs.astype(np.int32)),
+        runs,
         pa.array(np.full(len(runs), rule, np.int32)),
         states,
         positions,

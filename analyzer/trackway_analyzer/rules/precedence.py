@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -201,7 +202,7 @@ class Responds(TwoTools):
         """Find successes whose turn is not earlier than the last answer."""
         done = words.successes(self.first)
         answered = words.successes(self.second).last_group
-        return Verdicts.first(done.first_where(done.group >= answered[done.word]))
+        return Verdicts.where(*done.first_from(np.maximum(answered, 0)))
 
     def sentence(self, at: Place) -> Said:
         """Name the call that nothing answered."""
@@ -211,6 +212,18 @@ class Responds(TwoTools):
             sentence=f"{at.step()} was not followed by a successful {self.second}{failed}",
             expected=self.second,
         )
+
+
+_FREE: Final = 1
+_ASKED: Final = 2
+
+
+def _answered(state: int, turn: tuple[bool, bool]) -> int:
+    """Read a turn that asks or answers: what was asked before must be answered here."""
+    asks, answers = turn
+    if state == _ASKED and not answers:
+        return 0
+    return _ASKED if asks else _FREE
 
 
 @dataclass(frozen=True)
@@ -246,14 +259,17 @@ class Immediately(TwoTools):
             next((i for i, call in enumerate(turn) if call.tool == self.first and call.ok), -1)
             for turn in turns.contents
         ]
-        asking = turns.asking(tuple(index >= 0 for index in wanted))
-        calls = [any(call.tool == self.second for call in turn) for turn in turns.contents]
-        answered = np.array([*calls, False], dtype=bool).take(asking.following)
-        wrong = np.flatnonzero(~answered)[::-1]
-        first = np.array(wanted, dtype=np.int32).take(asking.turn[wrong])
-        index = np.full(len(words), HOLDS, dtype=np.int32)
-        index[asking.word[wrong]] = asking.index[wrong] + first
-        return Verdicts(index)
+        answers = [any(call.tool == self.second for call in turn) for turn in turns.contents]
+        letters = [(index >= 0, answer) for index, answer in zip(wanted, answers, strict=True)]
+        run = turns.blocks.run(
+            _FREE, letters, _answered, {_FREE: HOLDS, _ASKED: NOWHERE}.__getitem__
+        )
+        assert run is not None, "two states are not too many"
+        _, _, fell = run
+        index = fell - (fell >= 0)
+        ended = np.flatnonzero(fell == NOWHERE)
+        index[ended] = turns.cuts[ended + 1] - turns.cuts[ended] - 1
+        return Verdicts(index if turns.single else turns.calls(index, wanted))
 
     def sentence(self, at: Place) -> Said:
         """Name what followed instead."""

@@ -1,18 +1,23 @@
 """An automaton run over many sequences at once.
 
-1. A letter is what the automaton reads in a turn. All sequences take their first step together,
-   then all that have a second, and so on: a step of all of them is one look into a table.
-2. A step is a block of letters, as many as keep the table smaller than what is to be read.
+1. A letter is what the automaton reads in a turn, a block several letters that stand one after the
+   other. Which blocks there are is found once; what they lead to from each state is told once for
+   each automaton, the longer ones by the shorter ones with which they begin.
+2. All sequences read their first block together, then all that have a second, and so on: a step of
+   all of them is one look into a table. Blocks are as long as keeps the table smaller than what is
+   to be read.
 3. Where a state has no next one, the sequence falls: it keeps the state and the number of letters
    that it read before.
-4. The table has every state that can come up. Where these are more than `MOST_STATES`, nothing is
-   run.
+4. Every state that can come up is told beforehand. Where these are more than `MOST_STATES`, nothing
+   is run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Final, TypeVar
 
 import numpy as np
@@ -23,104 +28,173 @@ from trackway_analyzer.stretches import Small
 State = TypeVar("State", bound=Hashable)
 Letter = TypeVar("Letter", bound=Hashable)
 MOST_STATES: Final = 1024
-LONGEST_BLOCK: Final = 4
-_LARGEST_TABLE: Final = 2048
+LONGEST_BLOCK: Final = 8
+_MOST_BLOCKS: Final = 8192
 _READ_BY: Final = 8
-"""A table is this many times smaller than what is read by it."""
-_COUNT_BITS: Final = 32
-_ROW: Final = (1 << _COUNT_BITS) - 1
+"""There are so many times fewer blocks than sequences that read them."""
+_READ_BITS: Final = 32
+_ROW: Final = (1 << _READ_BITS) - 1
 NEVER: Final = -1
 """Stands for the turn at which a sequence fell that did not."""
+
+
+@dataclass(frozen=True)
+class _Step:
+    """What sequences read at once."""
+
+    who: Ints | slice
+    """Which of them; the last step is of all."""
+    block: Ints
+    """What each of them reads; where that is nothing, 0."""
 
 
 @dataclass(frozen=True)
 class Blocks:
     """Sequences of numbers, read in blocks."""
 
-    width: int
-    """How many numbers there are, with one that stands behind the end."""
+    values: Ints
+    cuts: Ints
+    count: int
+    """How many numbers there are."""
     size: int
-    """Numbers in a block."""
-    order: Ints
-    """The sequences, the longest first."""
-    steps: list[Ints]
-    """The blocks that they read first, second, …: each as one number."""
-    longest: int
+    """Numbers in a block; the last of a sequence may have fewer."""
+    begun: Ints
+    """Of each distinct block, the one with which it begins, shorter by one. The first is empty."""
+    number: Ints
+    """Of each distinct block, its last number."""
+    lengths: Ints
+    """Where the blocks of one number begin, of two, …: they are sorted by length."""
+    steps: list[_Step]
 
     @classmethod
-    def of(cls, values: Ints, cuts: Ints, count: int) -> Blocks:
+    def of(cls, values: Ints, cuts: Ints, count: int, size: int | None = None) -> Blocks:
         """Cut sequences of numbers below `count` into blocks."""
-        width, size = count + 1, 1
-        most = min(_LARGEST_TABLE, len(values) // _READ_BY)
-        while size < LONGEST_BLOCK and width ** (size + 1) <= most:
-            size += 1
+        size = size or _size(count, min(_MOST_BLOCKS, (len(cuts) - 1) // _READ_BY))
         lengths = np.diff(cuts)
-        order = np.argsort(-lengths, kind="stable")
-        begins, lengths = cuts[order], lengths[order]
-        longest, steps = int(lengths.max(initial=0)), []
-        for place in range(0, longest, size):
-            reading = int(np.searchsorted(-lengths, -place))
-            block = np.zeros(reading, dtype=np.int64)
-            for index in range(place, place + size):
-                block *= width
-                some = int(np.searchsorted(-lengths[:reading], -index))
-                block[:some] += values[begins[:some] + index]
-                block[some:] += count
-            steps.append(block)
-        return cls(width, size, order, steps, longest)
+        many = -(-lengths // size)
+        last = max(int(many.max(initial=0)) - 1, 0)
+        who = [np.flatnonzero(many > place) for place in range(last)]
+        who.append(np.arange(len(lengths)))
+        begins = np.concatenate([cuts[some] + place * size for place, some in enumerate(who)])
+        left = np.concatenate([lengths[some] - place * size for place, some in enumerate(who)])
+        block, begun, number, found = _distinct(values, begins, left, count, size)
+        ends = np.cumsum([0, *map(len, who)])
+        steps = [
+            _Step(slice(None) if len(some) == len(lengths) else some, block[first:end])
+            for some, (first, end) in zip(who, pairwise(ends.tolist()), strict=True)
+        ]
+        return cls(values, cuts, count, size, begun, number, found, steps)
 
     def run(
-        self, start: State, letters: Sequence[Letter], step: Callable[[State, Letter], State]
+        self,
+        start: State,
+        letters: Sequence[Letter],
+        step: Callable[[State, Letter], State],
+        end: Callable[[State], int] = lambda _: NEVER,
     ) -> tuple[list[State], Small, Small] | None:
         """Run an automaton: (states, last state of each sequence, letters read where it fell).
 
         `letters` says what the automaton reads in each number. `step(state, letter)` gives the next
-        state, something false where there is none. None: too many states.
+        state, something false where there is none. `end(state)` is what stands for the letters read
+        where a sequence ends in a state. None: too many states.
         """
-        reached = _reached(start, dict.fromkeys(letters), step, self.longest)
+        longest = int(np.diff(self.cuts).max(initial=0))
+        reached = _reached(start, dict.fromkeys(letters), step, longest)
         if reached is None:
             return None
-        table = self._table(reached, letters)
-        state = np.zeros(len(self.order), dtype=np.int64)
-        read = np.zeros(len(self.order), dtype=np.int64)
-        for block in self.steps:
-            now = table.take(state[: len(block)] + block)
-            read[: len(block)] += now >> _COUNT_BITS
-            np.bitwise_and(now, _ROW, out=state[: len(block)])
-        ended = np.empty_like(state)
-        ended[self.order] = (state >> self._row_bits) + (read << _COUNT_BITS)
-        row, read = ended & _ROW, ended >> _COUNT_BITS
-        fallen = row >= len(reached)
-        last = (row - fallen * len(reached)).astype(np.int32)
-        fell = ((read - NEVER) * fallen + NEVER).astype(np.int32)
+        blocks = self
+        if self.size > 1 and len(reached) * len(self.begun) > len(self.values):
+            blocks = self.single
+        last, fell = blocks._read(reached, letters, [end(state) for state in reached])
         return list(reached), last, fell
 
-    @property
-    def _row_bits(self) -> int:
-        """A row of the table has room for more than all blocks: a power of two."""
-        return int(self.width**self.size).bit_length()
+    @cached_property
+    def single(self) -> Blocks:
+        """The same, read number by number."""
+        return Blocks.of(self.values, self.cuts, self.count, 1)
 
-    def _table(self, reached: dict[State, dict[Letter, State]], letters: Sequence[Letter]) -> Ints:
-        """What each block leads to from each state, and from where a sequence fell from it.
+    def _read(
+        self,
+        reached: dict[State, dict[Letter, State]],
+        letters: Sequence[Letter],
+        ends: list[int],
+    ) -> tuple[Small, Small]:
+        """Of each sequence its last state, and how many letters it read where it fell."""
+        many, width = len(reached), len(self.begun)
+        to = self._leads(reached, letters)
+        states = np.arange(many)
+        here = np.zeros(len(self.cuts) - 1, dtype=np.int64)
+        for place, reads in enumerate(self.steps):
+            # What stands for each entry of `to`: a row and, above, the letters read by who fell.
+            read = (np.repeat(np.arange(self.size), many) + place * self.size) << _READ_BITS
+            if last := place == len(self.steps) - 1:
+                alive, fallen = states + (np.array(ends, dtype=np.int64) << _READ_BITS), states
+            else:
+                alive, fallen = states * width, (states + many) * width
+            meant = np.concatenate([alive, np.tile(fallen, self.size) + read])
+            if place == 0:
+                now = meant.take(to[0]).take(reads.block)
+            else:
+                table = np.empty((2 * many, width), dtype=np.int64)
+                np.take(meant, to, out=table[:many], mode="clip")
+                table[many:] = fallen[:, None]
+                before = here[reads.who]
+                now = table.ravel().take((before & _ROW) + reads.block)
+                now += before & ~_ROW
+            if last or isinstance(reads.who, slice):
+                here = now
+            else:
+                here[reads.who] = now
+        return (here & _ROW).astype(np.int32), (here >> _READ_BITS).astype(np.int32)
 
-        An entry is where the row of the next state begins and, above, how many letters were read.
-        """
-        many = len(reached)
+    def _leads(self, reached: dict[State, dict[Letter, State]], letters: Sequence[Letter]) -> Ints:
+        """What each block leads to from each state: a state, or where and from which it fell."""
+        many, count = len(reached), self.count
         place = {state: number for number, state in enumerate(reached)}
-        rows = []
-        for state, following in reached.items():
-            fallen = many + place[state]
-            to_of = {letter: place.get(other, fallen) for letter, other in following.items()}
-            rows.append([to_of.get(letter, fallen) for letter in letters])
-        single = np.repeat(np.arange(2 * many)[:, None], self.width, axis=1)
-        single[:many, :-1] = np.array(rows, dtype=np.int64).reshape(many, len(letters))
-        to, read = single, (single < many).astype(np.int64)
-        for _ in range(self.size - 1):
-            to = single[to].reshape(2 * many, -1)
-            read = np.repeat(read, self.width, axis=1) + (to < many)
-        table = np.zeros((2 * many, 1 << self._row_bits), dtype=np.int64)
-        table[:, : to.shape[1]] = (to << self._row_bits) + (read << _COUNT_BITS)
-        return table.ravel()
+        # Of states that come up with the last letter alone nothing is told: nobody reads on there.
+        following = np.full((many, count), -1, dtype=np.int64)
+        for state, to in enumerate(reached.values()):
+            for number, letter in enumerate(letters if to else ()):
+                following[state, number] = place.get(to[letter], -1)
+        found = np.empty((many, len(self.begun)), dtype=np.int64)
+        found[:, 0] = np.arange(many)
+        step = np.repeat(np.arange(many * (1 + self.size))[:, None], count, axis=1)
+        for read, (first, end) in enumerate(pairwise(self.lengths.tolist())):
+            fallen = np.arange(many)[:, None] + many * (1 + read)
+            step[:many] = np.where(following < 0, fallen, following)
+            at = found.take(self.begun[first:end], axis=1)
+            at *= count
+            at += self.number[first:end]
+            found[:, first:end] = step.ravel().take(at)
+        return found
+
+
+def _size(count: int, most: int) -> int:
+    """How long blocks may be so that there are not more than `most` of them."""
+    size, blocks = 1, count + 1
+    while size < LONGEST_BLOCK and blocks + count ** (size + 1) <= most:
+        size += 1
+        blocks += count**size
+    return size
+
+
+def _distinct(
+    values: Ints, begins: Ints, left: Ints, count: int, size: int
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """Number blocks by what they hold: (of each its number, `begun`, `number`, `lengths`)."""
+    block = np.zeros(len(begins), dtype=np.int64)
+    begun, number, lengths = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)], [1]
+    for place in range(size):
+        some = np.flatnonzero(left > place)
+        key = block[some] * count + values[begins[some] + place]
+        used = np.flatnonzero(np.bincount(key, minlength=1))
+        own = np.zeros(int(key.max(initial=0)) + 1, dtype=np.int64)
+        own[used] = np.arange(len(used)) + lengths[-1]
+        block[some] = own[key]
+        begun.append(used // count)
+        number.append(used % count)
+        lengths.append(lengths[-1] + len(used))
+    return block, np.concatenate(begun), np.concatenate(number), np.array(lengths)
 
 
 def _reached(

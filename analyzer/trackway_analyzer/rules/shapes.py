@@ -22,7 +22,7 @@ from trackway_analyzer.rules.evidence import UNKNOWN, UNKNOWN_KIND, Evidence
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, region
 from trackway_analyzer.rules.turns import first_of_turn
 from trackway_analyzer.rules.words import Words
-from trackway_analyzer.stretches import Small, distinct, taken
+from trackway_analyzer.stretches import Small, distinct, places_of, taken
 
 UNBOUNDED: Final = 4096
 """Stands for any number of hidden steps."""
@@ -57,6 +57,8 @@ class Layouts:
     """Of each, where its first call stands in `positions`."""
     positions: Small
     """Position in the run of every call; before those of each layout -2 and -1."""
+    plain: bool
+    """Whether each call stands at its index: runs have no other steps between."""
 
     @classmethod
     def of(cls, of_run: Ints, word: Ints, cuts: Ints, positions: Small) -> Layouts:
@@ -65,14 +67,16 @@ class Layouts:
         marked = np.empty(len(positions) + 2 * len(word), dtype=np.int32)
         marked[begins - 2], marked[begins - 1] = -2, -1
         marked[np.arange(len(positions)) + np.repeat(begins - cuts[:-1], np.diff(cuts))] = positions
-        return cls(of_run, word, begins, marked)
+        plain = bool((positions == places_of(cuts)).all())
+        return cls(of_run, word, begins, marked, plain)
 
     def place(self, index: Small) -> Small:
         """Of each layout, the position of the call with this index in its sequence.
 
         -1 and -2 stand for no call and stay as they are.
         """
-        return self.positions.take(self.begins + self.of_words(index))
+        index = self.of_words(index)
+        return index if self.plain else self.positions.take(self.begins + index)
 
     def of_words(self, values: Small) -> Small:
         """Of each layout, the value of its sequence."""

@@ -17,8 +17,6 @@ from functools import cached_property
 from itertools import groupby, permutations
 from typing import Final
 
-import numpy as np
-
 from trackway_analyzer.rules.automaton import Automaton, compile_pattern
 from trackway_analyzer.rules.calls import OTHER, Call, Calls, Symbol
 from trackway_analyzer.rules.necessary import (
@@ -124,18 +122,17 @@ class StepRegex(ShapeRule):
             tuple(self._name(turn[index].tool) for index in indices)
             for turn, indices in zip(turns.contents, counted, strict=True)
         ]
-        run = turns.blocks.run(automaton.start, letters, automaton.advance_unordered)
+        run = turns.blocks.run(
+            automaton.start,
+            letters,
+            automaton.advance_unordered,
+            lambda reached: HOLDS if automaton.accepts(reached) else NOWHERE,
+        )
         if run is None:
             return None
-        states, last, fell = run
-        ends = [HOLDS if automaton.accepts(reached) else NOWHERE for reached in states]
-        end = np.array(ends, dtype=np.int32).take(last)
-        index = fell + (end - fell) * (fell < 0)
+        states, last, index = run
         if not turns.single:
-            fallen = np.flatnonzero(fell >= 0)
-            at = turns.cuts[fallen] + fell[fallen]
-            first = np.array([indices[0] if indices else 0 for indices in counted], dtype=np.int32)
-            index[fallen] = turns.index[at] + first[turns.turn[at]]
+            index = turns.calls(index, [indices[0] if indices else 0 for indices in counted])
         wanted = [Broken(None, self._wanted(reached)).text or "" for reached in states]
         return Verdicts(index, last, wanted)
 

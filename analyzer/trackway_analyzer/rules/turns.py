@@ -6,6 +6,7 @@ have the same content, and are one letter to an automaton (`running`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,20 +16,6 @@ from trackway_analyzer.batch import Ints
 from trackway_analyzer.rules.calls import Symbol
 from trackway_analyzer.rules.running import Blocks
 from trackway_analyzer.stretches import Small, distinct, places_of
-
-
-@dataclass(frozen=True)
-class Asking:
-    """Turns of some contents, and what came after them."""
-
-    word: Ints
-    """Of each, its sequence."""
-    index: Small
-    """Of each, the index there of its first call."""
-    turn: Ints
-    """Of each, its content."""
-    following: Ints
-    """Of each, the content of the next turn; one more than there are: it is the last."""
 
 
 @dataclass(frozen=True)
@@ -59,24 +46,16 @@ class Turns:
         )
         return cls(contents, np.searchsorted(heads, cuts), turn, index[heads])
 
-    @cached_property
-    def owner(self) -> Ints:
-        """Of each turn, its sequence."""
-        return np.repeat(np.arange(len(self.cuts) - 1), np.diff(self.cuts))
+    def calls(self, turn: Small, inside: Sequence[int]) -> Small:
+        """Of each sequence, the call that stands for one of its turns; negative stays as it is.
 
-    def asking(self, flags: tuple[bool, ...]) -> Asking:
-        """Turns that hold one of these contents."""
-        if flags not in self._asking:
-            at = np.flatnonzero(np.array(flags, dtype=bool).take(self.turn))
-            after = np.append(self.turn, len(self.contents)).take(at + 1)
-            after[at + 1 == self.cuts[self.owner[at] + 1]] = len(self.contents)
-            found = Asking(self.owner[at], self.index[at], self.turn[at], after)
-            self._asking[flags] = found
-        return self._asking[flags]
-
-    @cached_property
-    def _asking(self) -> dict[tuple[bool, ...], Asking]:
-        return {}
+        `inside`: which call of a turn that is, by content.
+        """
+        some = np.flatnonzero(turn >= 0)
+        at = self.cuts[some] + turn[some]
+        index = turn.copy()
+        index[some] = self.index[at] + np.array(inside, dtype=np.int32)[self.turn[at]]
+        return index
 
     @cached_property
     def blocks(self) -> Blocks:

@@ -18,7 +18,7 @@ import pyarrow as pa
 from trackway_analyzer.batch import Ints
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.columns import Flags
-from trackway_analyzer.rules.finding import detail_text, violations_table
+from trackway_analyzer.rules.finding import Violations, detail_text
 from trackway_analyzer.rules.shapes import Layouts, Seen
 from trackway_analyzer.rules.words import FAR
 from trackway_analyzer.stretches import Small
@@ -71,7 +71,7 @@ class Verdicts:
         return cls(np.array(indices, np.int32), np.array(detail, np.int32), listed)
 
     @classmethod
-    def where(cls, broken: Flags, index: Small | int) -> Verdicts:
+    def where(cls, broken: Flags, index: Small | Ints | int) -> Verdicts:
         """Those that are broken, at an index or at the index of each."""
         return cls(chosen(broken, index, HOLDS))
 
@@ -100,8 +100,8 @@ class Verdicts:
         none = np.full(len(self.index), _NO_DETAIL, dtype=np.int32)
         return none if self.detail is None else self.detail
 
-    def table(self, number: int, layouts: Layouts, among: Flags | None = None) -> pa.Table:
-        """Findings of the rule with this number; `among`: on these runs alone."""
+    def found(self, layouts: Layouts, among: Flags | None = None) -> Violations:
+        """The runs that break the rule; `among`: of these alone."""
         positions = layouts.place(self.index).take(layouts.of_run)
         broken = positions != HOLDS
         if among is not None:
@@ -113,10 +113,10 @@ class Verdicts:
             details = pa.DictionaryArray.from_arrays(
                 nullable(detail), pa.array(self.details, pa.string())
             )
-        return violations_table(number, runs, nullable(positions.take(runs)), details)
+        return Violations.of(runs, nullable(positions.take(runs)), details)
 
 
-def chosen(flags: Flags, one: Small | int, other: int) -> Small:
+def chosen(flags: Flags, one: Small | Ints | int, other: int) -> Small:
     """The one where a flag is set, else the other. Flags without order make `np.where` slow."""
     found: Small = np.subtract(one, other, dtype=np.int32) * flags + np.int32(other)
     return found

@@ -19,6 +19,7 @@ import numpy as np
 
 from trackway_analyzer.batch import Ints
 from trackway_analyzer.rules.calls import Call, Symbol
+from trackway_analyzer.rules.columns import Flags
 from trackway_analyzer.rules.turns import Turns
 from trackway_analyzer.stretches import Small, distinct, places_of, taken
 
@@ -40,6 +41,8 @@ class Stands:
     """Of each call, the index of the first call of its turn."""
     cuts: Ints
     """Where those of each sequence begin, and one past the last."""
+    words: Ints
+    """The same of all calls, whatever their sort."""
 
     @cached_property
     def count(self) -> Ints:
@@ -67,7 +70,23 @@ class Stands:
         found[some] = values[at[some]]
         return found
 
-    def first_where(self, chosen: Small | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Small:
+    def first_from(self, index: Small) -> tuple[Flags, Ints]:
+        """Whether each sequence has one from this index on, and the index of the first."""
+        begin = self.words[:-1]
+        found = self._next.take(begin + index)
+        return found < self.words[1:], found - begin
+
+    @cached_property
+    def _next(self) -> Ints:
+        """Of each call of whatever sort, the next of this one, counted over all sequences."""
+        last = int(self.words[-1])
+        found = np.full(last + 1, last, dtype=np.int64)
+        at = self.words.take(self.word) + self.place
+        found[at] = at
+        following: Ints = np.minimum.accumulate(found[::-1])[::-1]
+        return following
+
+    def first_where(self, chosen: Flags) -> Small:
         """Of each sequence, the index of the first of the chosen calls; `FAR`: there is none."""
         found = np.full(len(self.cuts) - 1, FAR, dtype=np.int32)
         at = np.flatnonzero(chosen)[::-1]
@@ -125,7 +144,8 @@ class Words:
     @cached_property
     def place(self) -> Small:
         """Of each call, its index in its sequence."""
-        return places_of(self.cuts)
+        places = places_of(self.cuts)
+        return self.group if np.array_equal(places, self.group) else places
 
     @cached_property
     def word(self) -> Ints:
@@ -148,9 +168,10 @@ class Words:
         flags = tuple(map(sort, self.symbols))
         if flags not in self._stands:
             at = np.flatnonzero(np.array(flags, dtype=bool).take(self.symbol))
-            self._stands[flags] = Stands(
-                self.word[at], self.place[at], self.group[at], np.searchsorted(at, self.cuts)
-            )
+            word, place = self.word.take(at), self.place.take(at)
+            cuts = np.append(0, np.cumsum(np.bincount(word, minlength=len(self))))
+            group = place if self.group is self.place else self.group.take(at)
+            self._stands[flags] = Stands(word, place, group, cuts, self.cuts)
         return self._stands[flags]
 
     @cached_property

@@ -3,6 +3,7 @@
 1. A shape rule is two-valued: a function of known calls that names the first one which breaks it.
    It sees of a call its tool, its kind, whether it succeeded, and its group; calls that do not
    matter to it (`letter`) it does not see, and what is left of all runs is judged once.
+   Rules that are equal are judged once: other requirements are made of them.
 2. A run with gaps is many possible runs: a call of which nobody knows whether it took effect did
    or did not; a hidden step is any call at any place where a gap opens; steps that only skewed
    clocks order may stand in any order.
@@ -26,7 +27,13 @@ from trackway_analyzer.batch import Ints, RunBatch
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.rules.calls import OTHER, Calls, Possible, Symbol
 from trackway_analyzer.rules.evidence import UNKNOWN_KIND, Evidence
-from trackway_analyzer.rules.finding import Result, State, findings_table, results_of
+from trackway_analyzer.rules.finding import (
+    Result,
+    State,
+    Violations,
+    findings_table,
+    results_of,
+)
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.looked_at import SHAPE
 from trackway_analyzer.rules.place import Place
@@ -115,10 +122,13 @@ class ShapeRule(Rule):
     def found(self, number: int, evidence: Evidence) -> pa.Table:
         """Judge each distinct sequence once, and each run with gaps by itself."""
         shapes = shapes_of(evidence)
-        known = self.verdicts(shapes).table(number, shapes.layouts, shapes.sure)
+        known = evidence.memo(("found", self), partial(self._found, shapes)).table(number)
         unsure = ((run, self._unsure(evidence, run, shapes)) for run in sorted(shapes.unsure))
         others = [self._result(evidence, run, *said) for run, said in unsure if said is not None]
         return pa.concat_tables([known, findings_table(number, others)]) if others else known
+
+    def _found(self, shapes: Shapes) -> Violations:
+        return self.verdicts(shapes).found(shapes.layouts, shapes.sure)
 
     def _unsure(
         self, evidence: Evidence, run: int, shapes: Shapes
