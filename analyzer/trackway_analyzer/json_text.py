@@ -15,6 +15,7 @@ import ast
 import json
 import math
 import re
+from decimal import Decimal
 from typing import Any, Final
 
 import orjson
@@ -27,6 +28,9 @@ MAX_LITERAL: Final = 64 * 1024
 """Longest text that is tried as a Python literal."""
 MAX_DEPTH: Final = 250
 """Deepest nesting that is written, give or take the four levels more that orjson allows."""
+_LONGEST_NUMBER: Final = 64
+_EXACT: Final = 2.0**53
+"""From here on, a float has no more place for every whole number."""
 
 _OPENERS = frozenset('{["-0123456789tfnNI')
 _DIGITS_TO_ZERO = bytes(0x30 if 0x30 <= code <= 0x39 else 0x20 for code in range(256))
@@ -152,7 +156,20 @@ def plain(value: Any, depth: int = 0) -> JsonValue:
         return [plain(item, depth + 1) for item in value]
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
+    if isinstance(value, Decimal):
+        return _number(value)
     return clean(str(value))
+
+
+def _number(value: Decimal) -> JsonValue:
+    """A decimal number as the recorder writes it: a text where no float has the same value."""
+    text = str(value)
+    if len(text) > _LONGEST_NUMBER or not value.is_finite():
+        return text
+    number = float(value)
+    if Decimal(repr(number)) != value:
+        return text
+    return int(number) if "." not in text and abs(number) < _EXACT else number
 
 
 def clean(text: str) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import pytest
 
 from trackway_analyzer.model import NOT_RECORDED
-from trackway_analyzer.records import as_trajectory, batch_of_runs, trajectory_of
+from trackway_analyzer.records import as_trajectory, batch_of, batch_of_runs, trajectory_of
 
 REFUND = [
     {
@@ -119,3 +120,21 @@ def test_several_lists_become_one_batch() -> None:
         [],
         ["lookup_order"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        ("84.00", '{"a":84.0}'),
+        ("84", '{"a":84}'),
+        ("1E+2", '{"a":100}'),
+        ("0.1", '{"a":0.1}'),
+        ("0.12345678901234567890", '{"a":"0.12345678901234567890"}'),
+        ("NaN", '{"a":"NaN"}'),
+        ("1E+400", '{"a":"1E+400"}'),
+    ],
+)
+def test_a_decimal_number_is_read_as_the_recorder_writes_it(amount: str, text: str) -> None:
+    run = batch_of([{"tool": "pay", "arguments": {"a": Decimal(amount)}}])
+
+    assert run.steps.column("arguments")[0].as_py() == text

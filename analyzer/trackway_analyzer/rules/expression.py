@@ -6,7 +6,9 @@
    quotes: `"refund_api.create".id`. Where neither is known, it is read inside the own argument.
 3. Literals are JSON: `84`, `"text"`, `true`, `null`, `[1, 2]`. Operators: `== != < <= > >= in`,
    `and`, `or`, `not`, parentheses. Paths are RFC 9535; a compared path yields at most one value.
-4. Types are strict: a bool is no number, `1 == 1.0`, only two numbers or two texts have an order.
+4. Types are strict: a bool is no number, `1 == 1.0`, `"84"` is not `84`. Only numbers, also those
+   in texts, and dates have an order (`ordered`); that of two other texts is undecided. Two recorded
+   texts that are one number are equal; a text that the expression states is taken to the letter.
    With one side absent `==`, `in` and an order are false, their negation and `!=` undecided; with
    both absent each is undecided: a name may be misspelt.
 5. A term that stands alone is true unless it is absent, false, null, 0 or empty.
@@ -19,12 +21,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.grammar import ExpressionError, node_of
+from trackway_analyzer.rules.ordered import equal, in_order
 from trackway_analyzer.rules.terms import (
     ABSENT_GAP,
+    NO_ORDER_GAP,
     All,
     Bare,
     Because,
@@ -46,7 +49,6 @@ from trackway_analyzer.rules.terms import (
 from trackway_analyzer.rules.values import (
     Absent,
     Key,
-    is_number,
     same,
     simple_keys,
 )
@@ -140,7 +142,7 @@ def _terms(node: Node) -> list[Term]:
 def _truth(node: Node, scope: Scope, *, wanted: bool = True) -> Truth:
     """Evaluate a node; `wanted` is false inside an odd number of negations."""
     if isinstance(node, Compare):
-        left, right = _read(node.left, scope).value, _read(node.right, scope).value
+        left, right = _read(node.left, scope), _read(node.right, scope)
         return _compared(left, node.operator, right, wanted=wanted)
     if isinstance(node, Bare):
         value = _read(node.term, scope).value
@@ -168,7 +170,8 @@ def _is_true(value: Reading) -> bool:
     return not isinstance(value, Absent) and bool(value)
 
 
-def _compared(left: Reading, operator: str, right: Reading, *, wanted: bool) -> Truth:
+def _compared(left_read: Read, operator: str, right_read: Read, *, wanted: bool) -> Truth:
+    left, right = left_read.value, right_read.value
     for side in (left, right):
         if isinstance(side, NoSource):
             return side
@@ -180,22 +183,13 @@ def _compared(left: Reading, operator: str, right: Reading, *, wanted: bool) -> 
         return Hidden(ABSENT_GAP)
     if any(absent):
         return False
+    alike = same if left_read.literal or right_read.literal else equal
     if operator in ("==", "!="):
-        return same(left, right) is (operator == "==")
+        return alike(left, right) is (operator == "==")
     if operator == "in":
-        return isinstance(right, list) and any(same(left, item) for item in right)
-    return _ordered(left, operator, right)
-
-
-def _ordered(left: Any, operator: str, right: Any) -> bool:
-    numbers = is_number(left) and is_number(right)
-    if not numbers and not (isinstance(left, str) and isinstance(right, str)):
-        return False
-    if operator == "<":
-        return bool(left < right)
-    if operator == "<=":
-        return bool(left <= right)
-    return bool(left > right) if operator == ">" else bool(left >= right)
+        return isinstance(right, list) and any(alike(left, item) for item in right)
+    holds = in_order(left, operator, right)
+    return Hidden(NO_ORDER_GAP) if holds is None else holds
 
 
 def _read(term: Term, scope: Scope) -> Read:

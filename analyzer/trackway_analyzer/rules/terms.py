@@ -19,6 +19,9 @@ from trackway_analyzer.rules.values import (
 ABSENT_GAP: Final = "absent"
 """Name for a value that a comparison needs and that the record, which is there, does not hold."""
 
+NO_ORDER_GAP: Final = "no_order"
+"""Name for two texts of which an expression asks which is less, and nobody knows their order."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hidden:

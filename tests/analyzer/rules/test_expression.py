@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -57,7 +58,15 @@ def truth(text: str, own: Any = None, answer: Any = None, **before: Any) -> Trut
         ("n < 2 and n >= 1 and n <= 1 and not n > 1", True),
         ("n < 'b'", False),
         ("yes < 2", False),
-        ("word < 'b'", True),
+        ("price <= '84'", False),
+        ("price > 99.5 and price < 1e3", True),
+        ("price == '100.0'", False),
+        ("price == same_price and not price != same_price", True),
+        ("price in prices", True),
+        ("name == same_number", False),
+        ("due < '2026-12-01' and due >= '2026-02-09'", True),
+        ("at < '10:00' and at > '09:29:59'", True),
+        ("moment < '2026-02-09T10:00:00+02:00'", False),
         ("word in ['a', 'b']", True),
         ("n in [true, '1']", False),
         ("n in word", False),
@@ -91,6 +100,14 @@ def test_own_arguments(text: str, expected: bool | None) -> None:
         "no": False,
         "word": "a",
         "word2": 'it\'s "x"',
+        "price": "100.00",
+        "same_price": "100.0",
+        "prices": ["9.50", "100"],
+        "name": "007",
+        "same_number": "7",
+        "due": "2026-02-09",
+        "at": "09:30",
+        "moment": "2026-02-09T09:30:00Z",
         "none": None,
         "zero": 0,
         "empty": "",
@@ -125,6 +142,36 @@ def test_own_arguments(text: str, expected: bool | None) -> None:
 )
 def test_a_misspelt_name_never_lets_a_comparison_pass(text: str) -> None:
     assert truth(text, {"n": 1}, lookup={"frozen": False, "total": 84}) == Hidden("absent")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "word < 'b'",
+        "word >= '84'",
+        "not word < 'b'",
+        "'007' < '7'",
+        "'1,000' > '84'",
+        "'2026-02-30' < '2026-03-01'",
+        "'2026-02-09' < '2026-02-09T10:00'",
+        "'2026-02-09T10:00' < '2026-02-09T10:00Z'",
+    ],
+)
+def test_an_order_that_nobody_meant_is_undecided(text: str) -> None:
+    assert truth(text, {"word": "a"}) == Hidden("no_order")
+
+
+@given(st.decimals(-1000, 1000, places=2), st.decimals(-1000, 1000, places=3))
+def test_amounts_in_texts_are_ordered_as_numbers(left: Decimal, right: Decimal) -> None:
+    for operator, holds in (
+        ("<", left < right),
+        ("<=", left <= right),
+        (">", left > right),
+        (">=", left >= right),
+        ("==", left == right),
+        ("!=", left != right),
+    ):
+        assert truth(f"a {operator} b", {"a": str(left), "b": str(right)}) is holds
 
 
 def test_what_is_absent_does_not_matter_where_something_else_decides() -> None:
