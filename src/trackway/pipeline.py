@@ -8,14 +8,14 @@
    flush and close side by side: one that is stuck takes no time from the others. What a tail
    decision still holds back is not lost and not waited for; `close` hands it on.
 4. What ends once it is closed is counted as lost (`late`), and the next flush is not True.
+5. A span is told by the process in which it started. A forked child has copies of what was open:
+   it may leave their blocks, and says nothing of them.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 import time
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -25,6 +25,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcess
 
 from trackway.capture import record_capture_error
 from trackway.export import BatchingProcessor
+from trackway.export.fork import in_forked_child
 from trackway.faults import goes_on
 from trackway.late import LateSpans
 from trackway.processors import completed, stamp
@@ -50,10 +51,17 @@ class Pipeline(SpanProcessor):
         self._sampler: TailSampler | None = None
         self._shut: tuple[SpanProcessor, ...] = ()
         """The targets that `close` has shut down."""
+        self._replaced: tuple[BatchingProcessor, ...] = ()
+        """Earlier targets that were still at work when their time was over."""
+        self._started: set[int] | None = None
+        """In a forked child: spans that started there and have not ended."""
         self.late = LateSpans()
-        if hasattr(os, "register_at_fork"):
-            reference = weakref.ref(self)
-            os.register_at_fork(after_in_child=lambda: _forked(reference))
+        in_forked_child(self, Pipeline._forget)
+
+    def _forget(self) -> None:
+        self._started = set()
+        if self._sampler is not None:
+            self._sampler.forget()
 
     def replace(self, targets: Sequence[SpanProcessor], tail_share: float | None = None) -> None:
         """Send spans to these targets from now on; the old ones are flushed and shut down.
@@ -73,6 +81,11 @@ class Pipeline(SpanProcessor):
         self.late.disarm()
         _flush(before, deadline)
         _shut_down(before, deadline)
+        self._replaced = tuple(
+            target
+            for target in (*self._replaced, *before)
+            if isinstance(target, BatchingProcessor) and target.is_hanging()
+        )
 
     def close(self, timeout: float = DEFAULT_TIMEOUT, *, leaving: bool = False) -> bool:
         """Hand on what is held back, flush, shut the targets down; True if all was delivered.
@@ -95,9 +108,11 @@ class Pipeline(SpanProcessor):
         self.late.disarm()
 
     def last_word(self) -> None:
-        """Say how many spans ended after `close`, at the latest moment that there is."""
+        """Say what is lost with the process, at the latest moment that there is."""
+        for target in self._replaced:
+            target.last_word()
         batching = (target for target in self._shut if isinstance(target, BatchingProcessor))
-        self.late.last_word(max((target.lost_unsaid() for target in batching), default=0))
+        self.late.last_word(max((target.last_word() for target in batching), default=0))
 
     def keep_whole(self, run_id: str) -> None:
         """Keep a run of which another process has a part."""
@@ -111,6 +126,8 @@ class Pipeline(SpanProcessor):
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
         """Stamp the span; a pipeline that was closed leaves that to its successor."""
+        if self._started is not None:
+            self._started.add(_id_of(span))
         if not self._targets:
             return
         stamp(span, parent_context)
@@ -119,6 +136,10 @@ class Pipeline(SpanProcessor):
 
     def on_end(self, span: ReadableSpan) -> None:
         """Complete the span, decide on it, and hand it on."""
+        if self._started is not None:
+            if _id_of(span) not in self._started:
+                return
+            self._started.discard(_id_of(span))
         if not self._targets:
             if span.context is not None and span.context.trace_flags.sampled:
                 self.late.note()
@@ -162,10 +183,8 @@ class Pipeline(SpanProcessor):
                 record_capture_error(f"target {type(target).__name__}", error)
 
 
-def _forked(reference: weakref.ref[Pipeline]) -> None:
-    pipeline = reference()
-    if pipeline is not None and pipeline._sampler is not None:
-        pipeline._sampler.forget()
+def _id_of(span: ReadableSpan) -> int:
+    return 0 if span.context is None else span.context.span_id
 
 
 def _flush(targets: Sequence[SpanProcessor], deadline: float) -> bool:

@@ -186,6 +186,37 @@ if child:
     assert program.counts == {"execute_tool work": 3}
 
 
+def test_a_forked_child_says_nothing_of_what_its_parent_opened(program: Program) -> None:
+    body = """
+@trackway.tool
+def fork():
+    if os.fork() == 0:
+        work()
+        sys.exit(0)
+    os.wait()
+
+with trackway.run("r"):
+    fork()
+    work()
+"""
+    assert program.run(body) == 0, program.errors
+    assert program.counts == {"run r": 1, "execute_tool fork": 1, "execute_tool work": 2}
+
+
+def test_a_forked_child_does_not_end_the_run_of_a_parent_that_is_killed(program: Program) -> None:
+    body = """
+with trackway.run("r"):
+    if os.fork() == 0:
+        sys.exit(0)
+    os.wait()
+    work()
+    trackway.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert program.run(body) == -signal.SIGKILL
+    assert program.counts == {"execute_tool work": 1}
+
+
 MULTIPROCESSING = {
     "Process": """
     children = [context.Process(target=work) for _ in range(2)]
