@@ -51,7 +51,8 @@ def check_files(
     """
     require_policy(policy)
     judged = judge_files(files, policy, threads=threads)
-    return CheckReport(InFiles(files, judged.keys, everything), policy, judged.table, strict)
+    found = InFiles(files, judged.keys, everything)
+    return CheckReport(found, policy, judged.table, strict, unread=files.unread)
 
 
 @dataclass(frozen=True)

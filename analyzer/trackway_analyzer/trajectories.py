@@ -197,12 +197,15 @@ class Trajectories:
     def to_parquet(self, path: str | PathLike[str], *, watch: Watch | None = None) -> int:
         """Write the spans as canonical Parquet, all of the file or none; return how many.
 
+        What could not be read of the source goes with them: the file is as undecided as it is.
         `watch` gets the stream of span tables and passes it on: a progress bar, say.
         """
         from trackway_analyzer.write import write_spans
 
         tables = iter([self.span_table]) if self._wanted else self._source.spans.stream()
-        return write_spans(watch(tables) if watch else tables, path)
+        return write_spans(
+            watch(tables) if watch else tables, path, unread=lambda: self.quarantined
+        )
 
     def to_atif(self, path: str | PathLike[str]) -> int:
         """Write each run as an ATIF trajectory and return how many; see `atif.write_atif`.
@@ -212,7 +215,9 @@ class Trajectories:
         """
         from trackway_analyzer.atif import write_atif
 
-        return write_atif(self.batch, self.span_table, path, by=self._source.by)
+        return write_atif(
+            self.batch, self.span_table, path, by=self._source.by, unread=self.quarantined
+        )
 
     @cached_property
     def _ordinals(self) -> dict[str, int]:

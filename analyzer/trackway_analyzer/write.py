@@ -3,18 +3,19 @@
 1. The file appears under its name when it is complete; until then it has a name of its own beside
    it, which an interrupted writer leaves for nobody.
 2. Rows of a row group are sorted by run (the trace where there is no run id) and start.
-3. The footer says schema version, writer version, spans and runs.
+3. The footer says schema version, writer version, spans and runs, and what could not be read of the
+   source (`read.carried`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 from uuid import uuid4
 
 import pyarrow as pa
@@ -22,10 +23,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from trackway.schema import SCHEMA_VERSION
+from trackway_analyzer.read.carried import footer_of
 from trackway_analyzer.tables import SPAN_SCHEMA
 
+Unread: TypeAlias = Callable[[], pa.Table]
+"""What could not be read of the source (`QUARANTINE_SCHEMA`), known once the tables are drawn."""
 
-def write_spans(tables: Iterable[pa.Table], path: str | PathLike[str]) -> int:
+
+def write_spans(tables: Iterable[pa.Table], path: str | PathLike[str], *, unread: Unread) -> int:
     """Write span tables to one file and return the number of spans.
 
     Raises OSError where the folder does not exist or cannot be written.
@@ -33,7 +38,7 @@ def write_spans(tables: Iterable[pa.Table], path: str | PathLike[str]) -> int:
     target = Path(path)
     unfinished = target.with_name(f".{target.name}.{uuid4().hex}.unfinished")
     try:
-        spans = _write(tables, unfinished)
+        spans = _write(tables, unfinished, unread)
         os.replace(unfinished, target)
     finally:
         with suppress(FileNotFoundError):
@@ -41,7 +46,7 @@ def write_spans(tables: Iterable[pa.Table], path: str | PathLike[str]) -> int:
     return spans
 
 
-def _write(tables: Iterable[pa.Table], path: Path) -> int:
+def _write(tables: Iterable[pa.Table], path: Path, unread: Unread) -> int:
     spans, runs = 0, set[str]()
     with path.open("xb") as file:
         with pq.ParquetWriter(
@@ -51,7 +56,7 @@ def _write(tables: Iterable[pa.Table], path: Path) -> int:
             use_dictionary=_SHORT,
             write_statistics=_SHORT,
         ) as writer:
-            for table in tables:
+            for table in filter(len, tables):
                 keys = pc.coalesce(table.column("run_id"), table.column("trace_id"))
                 runs.update(pc.unique(keys).to_pylist())
                 spans += len(table)
@@ -62,6 +67,7 @@ def _write(tables: Iterable[pa.Table], path: Path) -> int:
                     "trackway.writer.version": f"analyzer {version('trackway-analyzer')}",
                     "trackway.spans": str(spans),
                     "trackway.runs": str(len(runs)),
+                    **footer_of(unread()),
                 }
             )
         file.flush()

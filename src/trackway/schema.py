@@ -21,6 +21,8 @@ from typing import Any, Final
 
 SCHEMA_VERSION: Final = "1"
 SCOPE_NAME: Final = "trackway"
+UNREAD_FOOTER: Final = "trackway.unread"
+"""Key of a Parquet footer: what could not be read of the source of a converted file, as JSON."""
 
 REDACTION_MARKER: Final = re.compile(r"\[redacted:([^\[\]\s]+)\]")
 """Stands where a secret was; the group is its kind. Nothing is known of the value behind it."""

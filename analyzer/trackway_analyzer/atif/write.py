@@ -19,6 +19,8 @@ from trackway_analyzer.atif.trajectory import atif_of
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.engine import By
 from trackway_analyzer.json_text import compact, parsed
+from trackway_analyzer.read.atif_evidence import EXTRA
+from trackway_analyzer.read.carried import UNREAD, Row, carried_rows
 from trackway_analyzer.reconstruct.membership import rows_of_runs
 from trackway_analyzer.reconstruct.run_spans import ATTRIBUTES
 
@@ -26,15 +28,19 @@ LINES: Final = (".jsonl", ".ndjson")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]")
 
 
-def write_atif(batch: RunBatch, spans: pa.Table, path: str | PathLike[str], *, by: By) -> int:
+def write_atif(
+    batch: RunBatch, spans: pa.Table, path: str | PathLike[str], *, by: By, unread: pa.Table
+) -> int:
     """Write each run of a batch as an ATIF trajectory and return how many.
+
+    Each tells what could not be read of their source (`unread`, rows of `QUARANTINE_SCHEMA`).
 
     A name that ends in `.jsonl` gets one trajectory a line, one in `.json` the only run; any other
     name is a folder, made if need be, of one file a run. Raises ValueError for several runs and one
     `.json` file, OSError where nothing can be written.
     """
     target = Path(path)
-    documents = _documents(batch, spans, by)
+    documents = _documents(batch, spans, by, carried_rows(unread))
     if target.suffix in LINES:
         _write(target, (orjson.dumps(document) + b"\n" for document in documents))
     elif target.suffix == ".json" and not target.is_dir():
@@ -53,11 +59,16 @@ def write_atif(batch: RunBatch, spans: pa.Table, path: str | PathLike[str], *, b
     return len(batch)
 
 
-def _documents(batch: RunBatch, spans: pa.Table, by: By) -> Iterator[dict[str, Any]]:
+def _documents(
+    batch: RunBatch, spans: pa.Table, by: By, unread: list[Row]
+) -> Iterator[dict[str, Any]]:
     rows = rows_of_runs(spans, by=by)
     for trajectory in batch:
         own = spans.take(pa.array(rows[trajectory.run_id]))
-        yield atif_of(trajectory, _judged(own, trajectory.run))
+        document = atif_of(trajectory, _judged(own, trajectory.run))
+        if unread:
+            document["extra"][EXTRA][UNREAD] = unread
+        yield document
 
 
 def _heads(spans: pa.Table) -> list[int]:

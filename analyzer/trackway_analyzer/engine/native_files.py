@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trackway.schema import SCOPE_NAME
+from trackway_analyzer.read.carried import lost_by
 from trackway_analyzer.tables import SPAN_SCHEMA
 
 _PARTITION: Final = "service"
@@ -38,6 +39,8 @@ class NativeFiles:
     """Columns without any value."""
     constant: frozenset[str]
     """Columns with one value in all rows."""
+    unread: int = 0
+    """Things of the sources that they were converted from that may have held what a run did."""
 
     @classmethod
     def of(cls, paths: Sequence[str | Path]) -> NativeFiles | None:
@@ -75,6 +78,7 @@ class NativeFiles:
                 for name, s in spread.items()
                 if s.filled and not s.nulls and len(s.values) == 1
             ),
+            sum(lost_by(metadata.metadata) for metadata in found),
         )
 
 

@@ -1,7 +1,8 @@
 """The spans that an ATIF trajectory of ours carries beside its steps, under `extra.trackway`.
 
 They count only while the steps are those that they were written with: a digest of the steps stands
-beside them. Where somebody changed the steps (took a secret out, say), the spans are not read.
+beside them. Where somebody changed the steps (took a secret out, say), the spans are not read. What
+could not be read of the source stands there too, and counts whatever became of the steps.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import orjson
 import pyarrow as pa
 
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.read.carried import UNREAD, adopt
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.span_json import spans_as_json, spans_of_json
 
@@ -31,6 +33,7 @@ def evident_spans(document: Any, quarantine: Quarantine, offset: int | None) -> 
     evidence = extra.get(EXTRA) if isinstance(extra, dict) else None
     if not isinstance(evidence, dict) or evidence.get("version") != VERSION:
         return None
+    adopt(evidence.get(UNREAD, []), quarantine)
     if evidence.get("steps_sha256") != _digest(document.get("steps")):
         return None
     try:

@@ -7,6 +7,7 @@
 3. Tables of other stores are told by their columns (`formats`) and become raw spans.
 4. Rows whose `source` is null are raw: they become raw spans again, attributes put back from their
    columns, and a dialect reads them.
+5. A converted file tells what could not be read of its source: that is put aside again.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import pyarrow.parquet as pq
 
 from trackway.schema import SPAN_COLUMNS, content_attributes
 from trackway_analyzer.dialects import SpanReader
+from trackway_analyzer.read.carried import adopt_footer
 from trackway_analyzer.read.detect import Format
 from trackway_analyzer.read.formats import table_format
 from trackway_analyzer.read.quarantine import Quarantine, Reason
@@ -56,6 +58,7 @@ def parquet_tables(
                 yield converted(spans, reader)
             return
         _refuse_foreign(file.schema_arrow.names)
+        adopt_footer(file.metadata.metadata, quarantine)
         names = [name for name in file.schema_arrow.names if name in SPAN_SCHEMA.names]
         service = (file.schema_arrow.metadata or {}).get(_SERVICE)
         for batch in file.iter_batches(batch_size=ROWS, columns=names):

@@ -96,10 +96,14 @@ class Quarantined:
 class Quarantine:
     """Collects the losses of one file; equal reasons are counted, not repeated."""
 
-    def __init__(self, file: str, *, strict: bool = False) -> None:
+    def __init__(
+        self, file: str, *, strict: bool = False, adopted: set[Quarantined] | None = None
+    ) -> None:
         self.file = file
         self._strict = strict
         self._found: dict[tuple[Reason, str], Quarantined] = {}
+        self._adopted: set[Quarantined] = set() if adopted is None else adopted
+        self._carried: list[Quarantined] = []
 
     def add(
         self, reason: Reason, detail: str, offset: int | None = None, *, count: int = 1
@@ -117,6 +121,17 @@ class Quarantine:
                 self.file, reason, known.detail, known.offset, known.count + count
             )
 
+    def adopt(self, entry: Quarantined) -> None:
+        """Put a loss aside that a converted file tells of, once however often it is told.
+
+        Raises QuarantineError in strict mode.
+        """
+        if self._strict and entry.reason not in NOTES:
+            raise QuarantineError(str(entry))
+        if entry not in self._adopted:
+            self._adopted.add(entry)
+            self._carried.append(entry)
+
     def add_empty(self, name: object, offset: int | None, *, parts: str = "spans") -> None:
         """Put a trace aside that is named and of which nothing is there."""
         shown = f"the trace {str(name)[:_NAME]!r}" if isinstance(name, str | int) else "a trace"
@@ -124,8 +139,9 @@ class Quarantine:
 
     def take(self) -> tuple[Quarantined, ...]:
         """Return what was collected since the last call."""
-        found = tuple(self._found.values())
+        found = (*self._found.values(), *self._carried)
         self._found.clear()
+        self._carried.clear()
         return found
 
 

@@ -33,7 +33,7 @@ from trackway_analyzer.read.otlp_signals import (
 )
 from trackway_analyzer.read.otlp_usual import UsualDocument, usual_spans
 from trackway_analyzer.read.parquet import ForeignTableError, any_table, parquet_tables
-from trackway_analyzer.read.quarantine import Quarantine, Reason, quarantine_table
+from trackway_analyzer.read.quarantine import Quarantine, Quarantined, Reason, quarantine_table
 from trackway_analyzer.read.source import STDIN, Listing, PassedOver, TraceFile
 from trackway_analyzer.read.span_rows import Gathering, SpanBatch
 from trackway_analyzer.read.spool_frames import arrow_table, spooled
@@ -66,6 +66,7 @@ class _Work:
         self._logs = LogRecords()
         self._ahead = LogsAhead((), self._logs)
         self._last = Quarantine("")
+        self._adopted = set[Quarantined]()
 
     def in_order(self, traces: list[TraceFile]) -> list[TraceFile]:
         """Return the files in the order in which they are to be read: those of logs first."""
@@ -83,7 +84,7 @@ class _Work:
 
     def file(self, file: TraceFile) -> Iterator[SpanBatch]:
         """Read one file."""
-        quarantine = self._last = Quarantine(file.name, strict=self._strict)
+        quarantine = self._last = Quarantine(file.name, strict=self._strict, adopted=self._adopted)
         try:
             stream = ByteStream(file)
             try:

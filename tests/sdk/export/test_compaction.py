@@ -120,3 +120,12 @@ def test_what_was_compacted_is_not_recovered_again(tmp_path: Path) -> None:
         assert span_ids(tmp_path) == before
         compact(tmp_path)
     assert len(files_below(tmp_path)) == 1
+
+
+def test_files_beside_the_partitions_become_one_there(tmp_path: Path) -> None:
+    write_files(tmp_path / "recorded", 2)
+    for number, path in enumerate(files_below(tmp_path / "recorded")):
+        path.rename(tmp_path / f"{number}.parquet")
+    before = span_ids(tmp_path)
+    assert compact(tmp_path) == Compaction(merged_files=2, new_files=1, spans=4)
+    assert span_ids(tmp_path) == before

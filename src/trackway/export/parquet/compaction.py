@@ -8,7 +8,8 @@
    output is there its inputs go, where it isn't the journal goes. Between two steps a reader can
    see a span twice, never miss one.
 3. The output's footer names the files that went into it, so that an exporter that recovers its
-   spool does not write them again (`already_stored`).
+   spool does not write them again (`already_stored`), and what could not be read of the sources of
+   those that were converted.
 4. One compaction runs on a local directory at a time; a second one raises. On an object store that
    is up to whoever calls.
 """
@@ -31,6 +32,7 @@ from trackway.export.parquet.encoding import parquet_bytes
 from trackway.export.parquet.store import LocalStore, Store, Stored, open_store
 from trackway.export.parquet.table import merged, with_footer
 from trackway.export.spool import locked, new_id
+from trackway.schema import UNREAD_FOOTER
 
 _SUFFIX: Final = ".parquet"
 _JOURNAL: Final = ".compaction"
@@ -75,7 +77,7 @@ def compact(target: str | Path, *, file_bytes: int = 64 * 2**20) -> Compaction:
 
 def already_stored(store: Store, partition: str, identity: str) -> bool:
     """Tell whether the file of a spool segment stands in a partition, as itself or compacted."""
-    if store.exists(f"{partition}/{identity}{_SUFFIX}"):
+    if store.exists(_inside(partition, f"{identity}{_SUFFIX}")):
         return True
     return any(
         identity in _sources(_footer(store, file.name))
@@ -120,11 +122,11 @@ def _merge(store: Store, group: list[Stored]) -> tuple[int, int]:
         for source in (*_sources(footer), _base(file).removesuffix(_SUFFIX))
     )
     service = footers[0].get(b"trackway.service")
-    named = with_footer(
-        table, None if service is None else service.decode(), **{_SOURCES: json.dumps(sources)}
-    )
-    output = f"{partition}/{_OUTPUT}{new_id()}{_SUFFIX}"
-    journal = f"{partition}/.{new_id()}{_JOURNAL}"
+    unread = [row for footer in footers for row in _listed(footer, UNREAD_FOOTER)]
+    said = {_SOURCES: json.dumps(sources)} | ({UNREAD_FOOTER: json.dumps(unread)} if unread else {})
+    named = with_footer(table, None if service is None else service.decode(), **said)
+    output = _inside(partition, f"{_OUTPUT}{new_id()}{_SUFFIX}")
+    journal = _inside(partition, f".{new_id()}{_JOURNAL}")
     steps = {"inputs": [file.name for file in group], "output": output}
     store.write(journal, pa.py_buffer(json.dumps(steps).encode()))
     store.write(output, parquet_bytes(named))
@@ -161,7 +163,12 @@ def _footer(store: Store, name: str) -> dict[bytes, bytes]:
 
 
 def _sources(footer: dict[bytes, bytes]) -> list[str]:
-    return [str(source) for source in json.loads(footer.get(_SOURCES.encode(), b"[]"))]
+    return [str(source) for source in _listed(footer, _SOURCES)]
+
+
+def _listed(footer: dict[bytes, bytes], key: str) -> list[object]:
+    listed: list[object] = json.loads(footer.get(key.encode(), b"[]"))
+    return listed
 
 
 def _still_remembered(sources: Iterable[str]) -> list[str]:
@@ -173,6 +180,11 @@ def _still_remembered(sources: Iterable[str]) -> list[str]:
 
 def _partition(file: Stored) -> str:
     return file.name.rpartition("/")[0]
+
+
+def _inside(partition: str, name: str) -> str:
+    """Return the name of a file in a partition; files beside the partitions are in none."""
+    return f"{partition}/{name}" if partition else name
 
 
 def _base(file: Stored) -> str:
