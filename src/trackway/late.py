@@ -15,8 +15,8 @@ import threading
 from typing import Final
 
 from trackway.capture import count_capture_errors
-from trackway.export.batching import LOST
 from trackway.export.fork import in_forked_child
+from trackway.export.losses import LOST
 
 _LOG: Final = logging.getLogger("trackway")
 

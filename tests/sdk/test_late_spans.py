@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 import trackway
 from sdk.test_ways_out import Program
-from trackway.export.batching import LOST
+from trackway.export.losses import LOST
 
 WARNING = (
     "trackway: recording was shut down, and the program goes on: what it does now is not recorded, "

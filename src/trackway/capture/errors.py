@@ -2,13 +2,16 @@
 
 1. `record_capture_error(where, error)` is what every guard of the SDK calls; it never raises.
 2. The first fault at a place is logged through the logger `trackway`, later ones only counted.
-3. `capture_errors()` returns a copy of the counts; a place without faults is not in it.
+3. `capture_errors()` returns a copy of the counts; a place without faults is not in it. Who counts
+   by itself is asked for its number before (`ask_before_counts`).
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+import weakref
+from collections.abc import Callable
 from typing import Final
 
 from trackway.capture.storage import type_name
@@ -16,6 +19,7 @@ from trackway.capture.storage import type_name
 _LOGGER: Final = logging.getLogger("trackway")
 _LOCK: Final = threading.Lock()
 _COUNTS: Final[dict[str, int]] = {}
+_ASKED: list[weakref.WeakMethod[Callable[[], object]]] = []
 
 
 def record_capture_error(where: str, error: BaseException) -> None:
@@ -39,8 +43,18 @@ def count_capture_errors(where: str, cases: int) -> None:
             _COUNTS[where] = _COUNTS.get(where, 0) + cases
 
 
+def ask_before_counts(bring_up_to_date: Callable[[], object]) -> None:
+    """Call this method before counts are given out, as long as its object lives."""
+    _ASKED[:] = [known for known in _ASKED if known() is not None]
+    _ASKED.append(weakref.WeakMethod(bring_up_to_date))
+
+
 def capture_errors() -> dict[str, int]:
     """Return how many faults were counted, by place."""
+    for known in tuple(_ASKED):
+        method = known()
+        if method is not None:
+            method()
     with _LOCK:
         return dict(_COUNTS)
 

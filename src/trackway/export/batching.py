@@ -8,9 +8,7 @@
    word, and nothing has been lost since the last flush. It returns at the timeout at the latest.
 4. A forked child starts with an empty queue and a worker of its own.
 5. `on_end` takes no lock, so that a signal handler may flush at any point of the program.
-6. Losses are said in the log: the first dropped spans, a flush that took too long, and at
-   `shutdown` how many were lost in all. `trackway.capture_errors()` counts them under `LOST`, at
-   the latest when the flush that they make False returns.
+6. Losses are said in the log and counted (`losses`), whatever the worker is held up by.
 7. Where the system gives no thread, a flush exports in the thread that calls it. Every flush tries
    again to start the worker, and so do full batches, once a second.
 """
@@ -37,15 +35,14 @@ from opentelemetry.context import (
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-from trackway.capture import count_capture_errors
+from trackway.capture.errors import ask_before_counts
 from trackway.export.counts import ExportCounts
 from trackway.export.fork import in_forked_child
+from trackway.export.losses import Losses, Standing
 from trackway.faults import goes_on
 
 _LOG: Final = logging.getLogger(__name__)
 _NAP: Final = 0.0005
-LOST: Final = "export: spans lost"
-"""The place of lost spans in `trackway.capture_errors()`."""
 
 
 @dataclass(slots=True, eq=False)
@@ -87,19 +84,19 @@ class BatchingProcessor(SpanProcessor):
         self._stopped = False
         self._start_empty()
         in_forked_child(self, BatchingProcessor._start_empty)
+        ask_before_counts(self._count_losses)
 
     def _start_empty(self) -> None:
         self._queue: deque[ReadableSpan] = deque()
         self._orders: SimpleQueue[_Flush | None] = SimpleQueue()
         self._drops: deque[None] = deque()
+        self._late: deque[None] = deque()
+        """Dropped because they ended after `shutdown`."""
+        self._losses = Losses(_name_of(self.exporter))
         self._own = ExportCounts()
         self._awake = False
         self._overloaded = False
         self._reported_lost = 0
-        self._counted_lost = 0
-        self._said_lost = 0
-        self._told_of_drops = False
-        self._told_of_delay = False
         self._in_caller = threading.Lock()
         """Held by a flush that does the worker's part."""
         self._worker = threading.Thread(target=self._work, name="trackway-export", daemon=True)
@@ -131,9 +128,8 @@ class BatchingProcessor(SpanProcessor):
     @property
     def counts(self) -> ExportCounts:
         """What became of the spans so far; the exporter's own word counts where it keeps counts."""
-        own, dropped, waiting = self._own, self._own.dropped + len(self._drops), len(self._queue)
-        if self._stopped and not self._worker.is_alive():  # these came when the worker was going
-            dropped, waiting = dropped + waiting, 0
+        own, waiting, late = self._own, *self._queued_and_late()
+        dropped = own.dropped + len(self._drops) + late
         theirs = getattr(self.exporter, "counts", None)
         delivered = own.delivered if theirs is None else theirs.delivered
         return ExportCounts(
@@ -153,7 +149,10 @@ class BatchingProcessor(SpanProcessor):
         if context is None or not context.trace_flags.sampled:
             return
         queue = self._queue
-        if self._stopped or (len(queue) >= self._max_queue and not self._wait_for_room()):
+        if self._stopped:
+            self._late.append(None)
+            return
+        if len(queue) >= self._max_queue and not self._wait_for_room():
             self._drops.append(None)
             return
         queue.append(span)
@@ -178,7 +177,7 @@ class BatchingProcessor(SpanProcessor):
         def wait() -> bool:
             in_time = order.done.wait(max(0.0, deadline - time.monotonic()))
             if not in_time:
-                self._tell_of_delay()
+                self._losses.tell_of_delay(self._standing())
             return in_time and order.delivered
 
         return wait
@@ -194,12 +193,17 @@ class BatchingProcessor(SpanProcessor):
         if self._has_worker:
             self._worker.join(max(0.0, deadline - time.monotonic()))
         self._shut_exporter(deadline)
-        self._tell_of_losses()
+        self._losses.tell_at_shutdown(self._standing())
 
-    def lost_unsaid(self) -> int:
-        """Return how many spans were lost since `shutdown` said how many; count them."""
-        self._count_losses()
-        return self.counts.lost - self._said_lost
+    def last_word(self) -> int:
+        """Say what the process that ends takes along; return how many came after `shutdown`."""
+        now = self._standing()
+        self._losses.tell_at_exit(now)
+        return now.late
+
+    def is_hanging(self) -> bool:
+        """Whether the worker is still at work after `shutdown`."""
+        return self._worker.is_alive()
 
     def _order_flush(self, deadline: float) -> _Flush:
         order = _Flush(deadline)
@@ -247,6 +251,7 @@ class BatchingProcessor(SpanProcessor):
             if len(self._queue) < self._max_queue:
                 return True
         self._overloaded = True
+        self._losses.tell_of_full_queue(self._max_queue)
         return False
 
     def _work(self) -> None:
@@ -267,12 +272,12 @@ class BatchingProcessor(SpanProcessor):
     def _serve(self, order: _Flush | None) -> None:
         """Export what has ended, say what was lost, and flush where that is ordered."""
         self._drain(len(self._queue))
-        self._tell_of_drops()
         self._count_losses()
         if order is not None:
             order.delivered = self._delivered(order.deadline)
             self._count_losses()  # those of this flush, before anybody has its answer
-            self._told_of_delay = self._told_of_delay and not order.delivered
+            if order.delivered:
+                self._losses.flushed()
 
     def _drain(self, spans: int) -> None:
         while spans > 0:
@@ -287,45 +292,19 @@ class BatchingProcessor(SpanProcessor):
             elif result is None or not hasattr(self.exporter, "counts"):
                 self._own.failed += len(batch)
 
-    def _tell_of_drops(self) -> None:
-        if self._drops and not self._told_of_drops:
-            self._told_of_drops = True
-            _LOG.warning(
-                "trackway: %s is slower than spans end; the queue of %d spans was full, and %d "
-                "spans were dropped so far",
-                _name_of(self.exporter),
-                self._max_queue,
-                len(self._drops),
-            )
-
-    def _tell_of_delay(self) -> None:
-        if not self._told_of_delay:
-            self._told_of_delay = True
-            counts = self.counts
-            _LOG.warning(
-                "trackway: %s did not finish a flush in time; %d spans are on the way",
-                _name_of(self.exporter),
-                counts.ended - counts.delivered - counts.lost,
-            )
-
     def _count_losses(self) -> None:
-        lost = self.counts.lost
-        count_capture_errors(LOST, lost - self._counted_lost)
-        self._counted_lost = lost
+        self._losses.count(self.counts.lost)
 
-    def _tell_of_losses(self) -> None:
-        self._count_losses()
-        counts, name = self.counts, _name_of(self.exporter)
-        self._said_lost = counts.lost
-        waiting = counts.ended - counts.delivered - counts.lost
-        is_hanging = self._worker.is_alive()
-        if counts.lost:
-            later = 0 if is_hanging else waiting
-            _LOG.warning("trackway: %s: %s%s", name, _losses(counts), _kept(later))
-        if is_hanging:
-            _LOG.warning(
-                "trackway: %s did not finish in time; %d spans are not delivered", name, waiting
-            )
+    def _queued_and_late(self) -> tuple[int, int]:
+        """How many spans the worker will still take, and how many came too late for it."""
+        queued, late = len(self._queue), len(self._late)
+        if self._stopped and not self._worker.is_alive():  # these came when the worker was going
+            return 0, queued + late
+        return queued, late
+
+    def _standing(self) -> Standing:
+        queued, late = self._queued_and_late()
+        return Standing(self.counts, queued, late, self._worker.is_alive())
 
     def _delivered(self, deadline: float) -> bool:
         while self._drops:
@@ -348,17 +327,6 @@ class BatchingProcessor(SpanProcessor):
                 raise
             _LOG.exception("trackway: export through %r failed", self.exporter)
             return None
-
-
-def _losses(counts: ExportCounts) -> str:
-    return (
-        f"{counts.lost} of the {counts.ended} spans that ended are lost: {counts.dropped} because "
-        f"the queue was full, {counts.failed} because they could be written nowhere or were refused"
-    )
-
-
-def _kept(waiting: int) -> str:
-    return f"; {waiting} more wait in the spool for the next start" if waiting else ""
 
 
 def _name_of(exporter: SpanExporter) -> str:

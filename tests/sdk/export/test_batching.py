@@ -13,8 +13,10 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from trackway.capture import capture_errors
+from trackway.capture.errors import _COUNTS
 from trackway.export import BatchingProcessor, ExportCounts
-from trackway.export.batching import LOST
+from trackway.export.losses import LOST
+from trackway.pipeline import Pipeline
 
 
 class Exporter(SpanExporter):
@@ -53,6 +55,13 @@ def record(processor: BatchingProcessor, *names: str) -> None:
     provider.add_span_processor(processor)
     for name in names:
         provider.get_tracer("lib").start_span(name).end()
+
+
+FULL = (
+    "trackway: Exporter is slower than spans end; the queue of 2 spans is full, and spans are "
+    "dropped until there is room again; trackway.capture_errors() counts them under "
+    "'export: spans lost'"
+)
 
 
 def close_gate(processor: BatchingProcessor, exporter: Exporter) -> None:
@@ -211,6 +220,7 @@ def test_what_ends_after_shutdown_is_counted_as_lost(exporter: Exporter) -> None
 
 
 def test_what_reaches_the_queue_when_the_worker_is_gone_is_lost(exporter: Exporter) -> None:
+    before = capture_errors().get(LOST, 0)
     processor = BatchingProcessor(exporter)
     record(processor, "a")
     processor.shutdown()
@@ -218,8 +228,7 @@ def test_what_reaches_the_queue_when_the_worker_is_gone_is_lost(exporter: Export
     record(processor, "late")
     processor._stopped = True
     assert (processor.counts.ended, processor.counts.lost) == (2, 1)
-    before = capture_errors().get(LOST, 0)
-    assert processor.lost_unsaid() == 1
+    assert processor.last_word() == 1
     assert capture_errors()[LOST] - before == 1
 
 
@@ -241,11 +250,86 @@ def test_a_full_queue_is_said_once(exporter: Exporter, caplog: pytest.LogCapture
     assert not processor.force_flush()
     record(processor, "e")
     assert processor.force_flush()
-    assert caplog.messages == [
-        "trackway: Exporter is slower than spans end; the queue of 2 spans was full, and 2 spans "
-        "were dropped so far"
-    ]
+    assert caplog.messages == [FULL]
     processor.shutdown()
+
+
+def test_a_full_queue_is_said_and_counted_while_the_exporter_hangs(
+    exporter: Exporter, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = capture_errors().get(LOST, 0)
+    processor = BatchingProcessor(exporter, max_queue=2, max_block=0)
+    close_gate(processor, exporter)
+    record(processor, *"abc")
+    assert caplog.messages == [FULL]
+    assert capture_errors()[LOST] - before == 1
+    record(processor, *"de")
+    assert capture_errors()[LOST] - before == 3
+    assert capture_errors()[LOST] - before == 3
+
+
+def test_a_flush_that_waits_in_vain_counts_what_was_dropped(exporter: Exporter) -> None:
+    processor = BatchingProcessor(exporter, max_queue=2, max_block=0)
+    close_gate(processor, exporter)
+    record(processor, *"abc")
+    before = _COUNTS.get(LOST, 0)
+    assert not processor.force_flush(20)
+    assert _COUNTS[LOST] - before == 1
+
+
+def test_the_last_word_tells_what_a_hanging_exporter_never_took(
+    exporter: Exporter, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = capture_errors().get(LOST, 0)
+    pipeline = Pipeline()
+    pipeline.replace([BatchingProcessor(exporter, max_queue=3, max_block=0)])
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(pipeline)
+    exporter.gate.clear()
+    provider.get_tracer("lib").start_span("in flight").end()
+    assert exporter.entered.wait(20)
+    for name in "abcde":
+        provider.get_tracer("lib").start_span(name).end()
+    assert not pipeline.close(0.05, leaving=True)
+    pipeline.last_word()
+    pipeline.last_word()
+    assert caplog.messages[-1] == (
+        "trackway: Exporter: 5 of the 6 spans that ended are lost: 2 because the queue was full, 0 "
+        "because they could be written nowhere or were refused, 3 because the process ended before "
+        "it took them; of 1 more that it took nothing is known"
+    )
+    assert len([said for said in caplog.messages if "are lost" in said]) == 1
+    assert capture_errors()[LOST] - before == 5
+
+
+def test_the_last_word_tells_of_a_target_that_was_replaced_while_it_hung(
+    exporter: Exporter, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trackway.pipeline.DEFAULT_TIMEOUT", 0.02)
+    pipeline = Pipeline()
+    processor = BatchingProcessor(exporter)
+    pipeline.replace([processor])
+    close_gate(processor, exporter)
+    record(processor, *"ab")
+    pipeline.replace([])
+    pipeline.last_word()
+    assert caplog.messages[-1] == (
+        "trackway: Exporter: 2 of the 3 spans that ended are lost: 0 because the queue was full, 0 "
+        "because they could be written nowhere or were refused, 2 because the process ended before "
+        "it took them; of 1 more that it took nothing is known"
+    )
+
+
+def test_the_last_word_tells_of_a_batch_that_nobody_knows_more_of(
+    exporter: Exporter, caplog: pytest.LogCaptureFixture
+) -> None:
+    processor = BatchingProcessor(exporter)
+    close_gate(processor, exporter)
+    assert processor.last_word() == 0
+    processor.shutdown(1)
+    assert caplog.messages == [
+        "trackway: Exporter did not finish in time; 1 spans are not delivered"
+    ]
 
 
 def test_a_flush_that_takes_too_long_is_said_once(
