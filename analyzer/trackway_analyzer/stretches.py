@@ -2,7 +2,8 @@
 
 A column is cut into stretches by offsets, one more than there are stretches. Two stretches have one
 number if they hold the same values in the same order. Hashes find candidates, every value is then
-compared: two different stretches never get one number.
+compared: two different stretches never get one number. Those that fit into 64 bits are their own
+hash.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ Words = npt.NDArray[np.uint64]
 
 TURN = np.uint64(0x9E3779B97F4A7C15)
 STIR = np.uint64(0xBF58476D1CE4E5B9)
+_BITS = 64
 
 
 def stirred(word: Words) -> Words:
@@ -43,6 +45,9 @@ def distinct(values: Ints | Small, cuts: Ints) -> tuple[Ints, Ints]:
     """
     lengths = np.diff(cuts)
     places = places_of(cuts)
+    bits = (int(values.max(initial=0)) + 1).bit_length()
+    if bits * int(lengths.max(initial=0)) <= _BITS:
+        return _numbered(_packed(values, places, cuts, bits))
     longest = int(lengths.max(initial=0)) + 1
     size = (int(values.max(initial=0)) + 1) * longest
     few = size < len(values)
@@ -54,10 +59,7 @@ def distinct(values: Ints | Small, cuts: Ints) -> tuple[Ints, Ints]:
         hashes = stirred(given.astype(np.uint64) * np.uint64(2 * salt + 1) * TURN)
         keys = lengths.astype(np.uint64)
         keys[filled] += np.add.reduceat(hashes.take(words) if few else hashes, cuts[filled])
-        encoded = pa.array(keys).dictionary_encode()
-        number = encoded.indices.to_numpy().astype(np.int64)
-        first = np.empty(len(encoded.dictionary), dtype=np.int64)
-        first[number[::-1]] = np.arange(len(lengths))[::-1]
+        number, first = _numbered(keys)
         like = first[number]
         if (lengths == lengths[like]).all():
             places += np.repeat(cuts[like].astype(np.int32), lengths)
@@ -65,6 +67,26 @@ def distinct(values: Ints | Small, cuts: Ints) -> tuple[Ints, Ints]:
                 return number, first
             places = places_of(cuts)
     raise AssertionError("unreachable")
+
+
+def _packed(values: Ints | Small, places: Small, cuts: Ints, bits: int) -> Words:
+    """Each stretch as one word: no value is 0 in it, so that it tells where it ends."""
+    filled = np.flatnonzero(np.diff(cuts))
+    words = values.astype(np.uint64)
+    words += np.uint64(1)
+    words <<= (places * np.int32(bits)).astype(np.uint64)
+    packed = np.zeros(len(cuts) - 1, dtype=np.uint64)
+    packed[filled] = np.add.reduceat(words, cuts[filled]) if len(filled) else 0
+    return packed
+
+
+def _numbered(keys: Words) -> tuple[Ints, Ints]:
+    """Of each key its number, in the order in which they first come, and where that is."""
+    encoded = pa.array(keys).dictionary_encode()
+    number = encoded.indices.to_numpy().astype(np.int64)
+    first = np.empty(len(encoded.dictionary), dtype=np.int64)
+    first[number[::-1]] = np.arange(len(keys))[::-1]
+    return number, first
 
 
 def taken(cuts: Ints, chosen: Ints) -> tuple[Ints, Ints]:

@@ -227,9 +227,16 @@ class Evidence(WithGaps):
         return rows
 
     @cached_property
+    def call_cuts(self) -> Ints:
+        """Where the executed tool calls of each run begin in `call_rows`, and one past the last."""
+        before = np.zeros(len(self._call_flags) + 1, dtype=np.int64)
+        np.cumsum(self._call_flags, out=before[1:])
+        cuts: Ints = before.take(self.batch.offsets)
+        return cuts
+
+    @cached_property
     def _calls(self) -> tuple[list[int], list[int]]:
-        cuts = np.searchsorted(self.call_rows, self.batch.offsets).tolist()
-        return self.call_rows.tolist(), cuts
+        return self.call_rows.tolist(), self.call_cuts.tolist()
 
     def calls(self, ordinal: int) -> list[int]:
         """Rows of the executed tool calls of a run, in order."""

@@ -185,21 +185,27 @@ def shapes_of(evidence: Evidence) -> Shapes:
 def _shapes(evidence: Evidence) -> Shapes:
     rows = evidence.call_rows
     offsets = evidence.batch.offsets
-    cuts = np.searchsorted(rows, offsets)
-    group = evidence.batch.steps.column("group").to_numpy()[rows]
+    cuts = evidence.call_cuts
+    group = evidence.batch.steps.column("group").to_numpy()
+    group = group if len(rows) == len(group) else group[rows]
     symbols, symbol = _symbols(evidence, rows)
     firsts = first_of_turn(group, cuts)
-    position = (rows - np.repeat(offsets[:-1], np.diff(cuts))).astype(np.int32)
+    position = places_of(offsets)[rows]
     # Layouts first: there are fewer of them than runs, and words are found among them.
     stride = int(position.max(initial=0)) + 1
-    turn = symbol.astype(np.int64) * stride + firsts
-    of_run, first = distinct(turn * stride + position, cuts)
+    turn = symbol * np.int64(stride) + firsts
+    calls_alone = len(rows) == len(evidence.batch.steps)
+    of_run, first = distinct(turn if calls_alone else turn * stride + position, cuts)
     places, own = taken(cuts, first)
-    word, words = Words.numbered(symbols, own, symbol[places], firsts[places])
+    if calls_alone:  # the sequence says where its calls stand: no two layouts have one
+        words = Words(symbols, own, symbol[places], firsts[places])
+        word = np.arange(len(words))
+    else:
+        word, words = Words.numbered(symbols, own, symbol[places], firsts[places])
     unknown = rows[evidence.success_codes[rows] == UNKNOWN]
     unsure = (np.searchsorted(offsets, unknown, side="right") - 1).tolist()
     layouts = Layouts.of(of_run, word, own, position[places])
-    return Shapes(word[of_run], words, frozenset(unsure) | evidence.blurred, layouts)
+    return Shapes(word.take(of_run), words, frozenset(unsure) | evidence.blurred, layouts)
 
 
 def _symbols(evidence: Evidence, rows: Ints) -> tuple[tuple[Symbol, ...], Small]:

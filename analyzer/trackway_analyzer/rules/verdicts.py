@@ -71,7 +71,7 @@ class Verdicts:
         return cls(np.array(indices, np.int32), np.array(detail, np.int32), listed)
 
     @classmethod
-    def where(cls, broken: Flags, index: Small | Ints | int) -> Verdicts:
+    def where(cls, broken: Flags, index: Small | int) -> Verdicts:
         """Those that are broken, at an index or at the index of each."""
         return cls(chosen(broken, index, HOLDS))
 
@@ -116,7 +116,7 @@ class Verdicts:
         return Violations.of(runs, nullable(positions.take(runs)), details)
 
 
-def chosen(flags: Flags, one: Small | Ints | int, other: int) -> Small:
+def chosen(flags: Flags, one: Small | int, other: int) -> Small:
     """The one where a flag is set, else the other. Flags without order make `np.where` slow."""
     found: Small = np.subtract(one, other, dtype=np.int32) * flags + np.int32(other)
     return found

@@ -70,21 +70,24 @@ class Stands:
         found[some] = values[at[some]]
         return found
 
-    def first_from(self, index: Small) -> tuple[Flags, Ints]:
+    def first_from(self, index: Small) -> tuple[Flags, Small]:
         """Whether each sequence has one from this index on, and the index of the first."""
-        begin = self.words[:-1]
-        found = self._next.take(begin + index)
-        return found < self.words[1:], found - begin
+        begin = self._words[:-1] + index
+        found = self._next.take(begin)
+        return found < self._words[1:], found - self._words[:-1]
 
     @cached_property
-    def _next(self) -> Ints:
+    def _words(self) -> Small:
+        return self.words.astype(np.int32)
+
+    @cached_property
+    def _next(self) -> Small:
         """Of each call of whatever sort, the next of this one, counted over all sequences."""
         last = int(self.words[-1])
-        found = np.full(last + 1, last, dtype=np.int64)
+        back = np.full(last + 1, last, dtype=np.int32)  # the last call first
         at = self.words.take(self.word) + self.place
-        found[at] = at
-        following: Ints = np.minimum.accumulate(found[::-1])[::-1]
-        return following
+        back[last - at] = at
+        return np.minimum.accumulate(back)[::-1].copy()
 
     def first_where(self, chosen: Flags) -> Small:
         """Of each sequence, the index of the first of the chosen calls; `FAR`: there is none."""

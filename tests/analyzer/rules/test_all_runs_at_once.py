@@ -182,8 +182,17 @@ def test_counts_of_all_runs_are_those_of_each(
         assert rule.check(evidence) == [result for result in judged if result is not None], rule
 
 
-@given(st.lists(st.lists(st.integers(0, 3), max_size=5), max_size=30))
-def test_stretches_have_one_number_if_they_hold_the_same(stretches: list[list[int]]) -> None:
+@given(
+    stretches=st.lists(st.lists(st.integers(0, 3), max_size=5), max_size=30),
+    beside=st.sampled_from(
+        [[], [[10**12, 10**12]], [[1, 2, 3] * 20], [[0, 1] * 200, [1, 0] * 200]]
+    ),
+)
+def test_stretches_have_one_number_if_they_hold_the_same(
+    stretches: list[list[int]],
+    beside: list[list[int]],  # one word of 64 bits does not hold these
+) -> None:
+    stretches = [*stretches, *beside, *stretches]
     values = np.array([value for one in stretches for value in one], dtype=np.int64)
     cuts = np.cumsum([0, *map(len, stretches)])
 
