@@ -3,7 +3,9 @@
 1. A document is `{"info": ..., "data": {"spans": [...]}}`, a list of such, `{"traces": [...]}`,
    `{"spans": [...]}` alone, or a row of `search_traces` with the trace as text in `trace` or its
    spans in `spans`. Spans of schema 3 have base64 ids, those of schema 2 a `context`.
-2. A trace of which there is only what it says of itself (`include_spans=False`) is put aside.
+2. A trace of which there is only what it says of itself (`include_spans=False`) is put aside. One
+   that says that it was still going on, or that it has more spans than are there, is read, and what
+   is missing is put aside.
 3. What the trace says of itself (session, user, tags, assessments) stands on its root span.
 """
 
@@ -22,12 +24,13 @@ from trackway_analyzer.read.span_objects import object_attributes, object_span, 
 from trackway_analyzer.spans import Attributes, RawSpan
 
 _REQUEST: Final = "mlflow.traceRequestId"
+_SIZE: Final = "mlflow.trace.sizeStats"
 _SCOPE: Final = "mlflow.tracing.provider"
 _BESIDE: Final = frozenset(
     [
         "mlflow.traceInputs",
         "mlflow.traceOutputs",
-        "mlflow.trace.sizeStats",
+        _SIZE,
         "mlflow.trace.sizeBytes",
         "mlflow.trace.infoFinalized",
         "mlflow.trace.tokenUsage",
@@ -88,6 +91,8 @@ def mlflow_spans(
     for info, spans in items:
         if not spans:
             quarantine.add_empty(first(info, "trace_id", "request_id"), offset)
+        else:
+            _note_missing(info, len(spans), quarantine, offset)
         about = _about(info)
         for item in spans:
             if not isinstance(item, dict):
@@ -100,6 +105,25 @@ def mlflow_spans(
             span = object_span(ids, attributes, origins.of(None, _SCOPE), quarantine, offset)
             if span is not None:
                 yield span
+
+
+def _note_missing(
+    info: dict[str, Any], given: int, quarantine: Quarantine, offset: int | None
+) -> None:
+    """Put aside what a trace says of itself that is not there."""
+    if first(info, "state", "status") in _GOING_ON:
+        detail = "a trace that was still going on when it was exported"
+        quarantine.add(Reason.PARTIAL_ANSWER, detail, offset)
+    for name in _ABOUT:
+        about = json_of(info.get(name))
+        size = json_of(about.get(_SIZE)) if isinstance(about, dict) else None
+        count = size.get("num_spans") if isinstance(size, dict) else None
+        if isinstance(count, int) and count > given:
+            detail = f"a trace of {count} spans with {given} of them"
+            quarantine.add(Reason.PARTIAL_ANSWER, detail, offset)
+
+
+_GOING_ON: Final = ("IN_PROGRESS", "TRACE_STATE_IN_PROGRESS")
 
 
 def _trace_id(info: dict[str, Any]) -> dict[str, Any]:

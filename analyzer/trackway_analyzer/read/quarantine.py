@@ -10,7 +10,7 @@
 5. A trace that a file names and of which it holds no span is lost (`empty_trace`): nobody knows
    what it did. A record that is a run by itself (a benchmark's, a transcript, a session) and holds
    no step is a run without steps, with the gap `tools_not_observable`. A list of no traces loses
-   nothing.
+   nothing. So is what an answer of a store says that it lacks (`partial_answer`).
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class Reason(StrEnum):
     NO_START_TIME = "no_start_time"
     NO_TASK_ID = "no_task_id"
     EMPTY_TRACE = "empty_trace"
+    PARTIAL_ANSWER = "partial_answer"
     NOT_A_TRACE = "not_a_trace"
     UNJOINED_LOG = "unjoined_log"
     UNJOINED_CALL = "unjoined_call"

@@ -33,6 +33,7 @@ from trackway_analyzer.read.otlp_signals import (
 )
 from trackway_analyzer.read.otlp_usual import UsualDocument, usual_spans
 from trackway_analyzer.read.parquet import ForeignTableError, any_table, parquet_tables
+from trackway_analyzer.read.partial_answers import PartialAnswers
 from trackway_analyzer.read.quarantine import Quarantine, Quarantined, Reason, quarantine_table
 from trackway_analyzer.read.source import STDIN, Listing, PassedOver, TraceFile
 from trackway_analyzer.read.span_rows import Gathering, SpanBatch
@@ -66,6 +67,7 @@ class _Work:
         self._logs = LogRecords()
         self._ahead = LogsAhead((), self._logs)
         self._last = Quarantine("")
+        self._answers = PartialAnswers()
         self._adopted = set[Quarantined]()
 
     def in_order(self, traces: list[TraceFile]) -> list[TraceFile]:
@@ -100,6 +102,8 @@ class _Work:
         """Return what was gathered and not yet returned."""
         self._logs.put_aside(self._last)
         self._gathering.put_aside(self._last)
+        for quarantine in self._answers.unanswered():
+            self._gathering.put_aside(quarantine)
         if self._gathering.pending:
             yield self._gathering.flush()
 
@@ -144,6 +148,7 @@ class _Work:
         if isinstance(document, UsualDocument):
             yield from self._usual(document, quarantine, offset)
             return
+        self._answers.look(document, quarantine, offset)
         logs = log_groups(document)
         groups = resource_groups(document)
         if logs is not None and (groups is not None or not self._ahead.kept(offset)):
