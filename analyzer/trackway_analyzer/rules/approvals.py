@@ -4,7 +4,9 @@
    are unordered: an approval of the same turn is none.
 2. With `argument`, the approval is of the same thing: its arguments or its result hold the value of
    the call's argument, at that name or anywhere.
-3. `granted` must be true of the approval: an expression over its own arguments and result.
+3. `granted` must be true of the approval: an expression over its own arguments and result. A later
+   approval of the same thing that did not grant it takes the earlier ones back; without `argument`,
+   one that was asked for with the same arguments.
 4. With `once`, each approval is good for one call; the earliest call takes the earliest approval
    that fits.
 """
@@ -29,9 +31,9 @@ from trackway_analyzer.rules.rule import (
     violated,
 )
 from trackway_analyzer.rules.sentences import at_step, because, cannot_judge, step
-from trackway_analyzer.rules.terms import Hidden
+from trackway_analyzer.rules.terms import NEITHER_GAP, Hidden, Source
 from trackway_analyzer.rules.tools import Tools
-from trackway_analyzer.rules.values import frozen, members, reader, shown
+from trackway_analyzer.rules.values import Absent, frozen, members, reader, same, shown
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Approved(ToolRule):
 
     @cached_property
     def _granted(self) -> Expression | None:
-        return None if self.granted is None else compiled(self.granted)
+        return None if self.granted is None else compiled(self.granted, permission=True)
 
     def necessary(self, tools: Tools) -> Iterator[Fact]:
         """The tool follows the one that approves it."""
@@ -76,6 +78,8 @@ class Approved(ToolRule):
         unknown: Result | None = None
         for row in rows:
             truths = {a: self._approves(evidence, a, row) for a in approvals if a not in spent}
+            for approval in [a for a, truth in truths.items() if truth is True]:
+                truths[approval] = self._stands(evidence, approval, row, approvals)
             approving = next((a for a, truth in truths.items() if truth is True), None)
             position = evidence.position(row)
             if approving is not None:
@@ -102,6 +106,48 @@ class Approved(ToolRule):
         if unknown is None and succeeded is None:
             unknown = evidence.why_unknown(approval)
         return unknown or True
+
+    def _stands(
+        self, evidence: Evidence, approval: int, row: int, approvals: list[int]
+    ) -> bool | Hidden:
+        """Whether nothing took an approval back before the call."""
+        later = [a for a in approvals if a > approval] if self._granted is not None else []
+        taken_back = [self._takes_back(evidence, other, approval, row) for other in later]
+        if True in taken_back:
+            return False
+        unknown = next((t for t in taken_back if isinstance(t, Hidden)), None)
+        if unknown is None and self._granted is not None:
+            between = evidence.position(approval), evidence.position(row)
+            unknown = evidence.hides_step(evidence.run[row], *between, tools=(self.by,))
+        return unknown or True
+
+    def _takes_back(self, evidence: Evidence, other: int, approval: int, row: int) -> bool | Hidden:
+        """Whether a later answer is a refusal of the same thing, before the call."""
+        if evidence.group[other] == evidence.group[row]:
+            return False
+        in_order = evidence.earlier(approval, other), evidence.earlier(other, row)
+        succeeded, refused = evidence.succeeded(other), self._is_refused(evidence, other)
+        about = (
+            self._is_about(evidence, other, row)
+            if self.argument
+            else _same_question(evidence, approval, other)
+        )
+        if False in (in_order[1], succeeded, refused, about):
+            return False
+        unknown = next((t for t in (*in_order, refused, about) if isinstance(t, Hidden)), None)
+        if unknown is None and succeeded is None:
+            unknown = evidence.why_unknown(other)
+        if unknown is None and in_order[0] is False:  # asked in one turn, with two answers
+            unknown = Hidden(NEITHER_GAP, evidence.position(other))
+        return unknown or True
+
+    def _is_refused(self, evidence: Evidence, approval: int) -> bool | Hidden:
+        assert self._granted is not None
+        scope = OwnValues(evidence, approval)
+        truth = self._granted.truth(scope)
+        if truth is not False:
+            return truth if isinstance(truth, Hidden) else False
+        return not isinstance(self._granted.because(scope).left.value, Absent)
 
     def _is_granted(self, evidence: Evidence, approval: int) -> bool | Hidden:
         if self._granted is None:
@@ -155,8 +201,32 @@ class Approved(ToolRule):
                 return f": {place} did not succeed"
             if self._is_about(evidence, approval, row) is False:
                 return f": {place} is about something else"
+            refusing = self._refusing(evidence, approval, row)
+            if refusing is not None and self._granted is not None:
+                reason = because(evidence, self._granted.because(OwnValues(evidence, refusing)))
+                return f": {place} was taken back by {at_step(evidence, refusing)}: {reason}"
             if self._granted is not None and self._is_granted(evidence, approval) is False:
                 reason = because(evidence, self._granted.because(OwnValues(evidence, approval)))
                 return f": {place} did not grant it: {reason}"
             return f": {place} was good for one call"
         return ""
+
+    def _refusing(self, evidence: Evidence, approval: int, row: int) -> int | None:
+        """The later answer that takes an approval back."""
+        if self._granted is None or self._approves(evidence, approval, row) is not True:
+            return None
+        later = [a for a in evidence.rows(self.by)[evidence.run[row]] if a > approval]
+        return next(
+            (a for a in later if self._takes_back(evidence, a, approval, row) is True), None
+        )
+
+
+def _same_question(evidence: Evidence, one: int, other: int) -> bool | Hidden:
+    """Whether two calls were made with the same arguments."""
+    asked = evidence.arguments(one), evidence.arguments(other)
+    for source in asked:
+        if isinstance(source, Hidden):
+            return source
+    first, second = (source for source in asked if isinstance(source, Source))
+    hidden = first.hides(first.value) or second.hides(second.value)
+    return hidden or same(first.value, second.value)

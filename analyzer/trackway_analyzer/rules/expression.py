@@ -11,7 +11,11 @@
    texts that are one number are equal; a text that the expression states is taken to the letter.
    With one side absent `==`, `in` and an order are false, their negation and `!=` undecided; with
    both absent each is undecided: a name may be misspelt.
-5. A term that stands alone is true unless it is absent, false, null, 0 or empty.
+5. A term that stands alone is true unless it is absent, false, null, 0, empty or the text `false`
+   or `no`. Where it is a permission (a guard, what an approval granted, what an earlier result
+   says), only true, 1, `true` and `yes` are true and words such as `denied` are false; what is
+   neither leaves it undecided. A negation, or a path that may yield several values, asks whether
+   something is there.
 6. The answer is true, false, or neither: `NoSource` where no earlier result could be read (the
    expression is then not fulfilled), `Hidden` where a gap hides a value that decides. `false and x`
    is false and `true or x` is true, whatever x is.
@@ -21,12 +25,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Final
 
+from trackway_analyzer.happened import FAILED
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.grammar import ExpressionError, node_of
 from trackway_analyzer.rules.ordered import equal, in_order
 from trackway_analyzer.rules.terms import (
     ABSENT_GAP,
+    NEITHER_GAP,
     NO_ORDER_GAP,
     All,
     Bare,
@@ -49,9 +56,14 @@ from trackway_analyzer.rules.terms import (
 from trackway_analyzer.rules.values import (
     Absent,
     Key,
+    is_number,
+    is_singular,
     same,
     simple_keys,
 )
+
+_YES: Final = frozenset({"true", "yes"})
+_NO: Final = frozenset({"false", "no"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +88,8 @@ class Expression:
 
     text: str
     node: Node
+    permission: bool = False
+    """Whether a term that stands alone must say yes."""
 
     def __str__(self) -> str:
         return self.text
@@ -110,23 +124,23 @@ class Expression:
 
     def truth(self, scope: Scope) -> Truth:
         """Evaluate at a step."""
-        return _truth(self.node, scope)
+        return _truth(self.node, scope, permission=self.permission)
 
     def because(self, scope: Scope) -> Because:
         """Say what decided, for an expression that is not true at this step."""
-        return _because(self.node, scope, wanted=True)
+        return _because(self.node, scope, wanted=True, permission=self.permission)
 
 
-def compiled(text: object) -> Expression:
-    """Compile an expression. Raises ExpressionError."""
+def compiled(text: object, *, permission: bool = False) -> Expression:
+    """Compile an expression; `permission`: a guard or a grant. Raises ExpressionError."""
     if not isinstance(text, str):
         raise ExpressionError(f"expected an expression in a text, found {text!r}")
-    return _compiled(text)
+    return _compiled(text, permission)
 
 
 @lru_cache(maxsize=4096)
-def _compiled(text: str) -> Expression:
-    return Expression(text.strip(), node_of(text))
+def _compiled(text: str, permission: bool) -> Expression:
+    return Expression(text.strip(), node_of(text), permission)
 
 
 def _terms(node: Node) -> list[Term]:
@@ -139,18 +153,19 @@ def _terms(node: Node) -> list[Term]:
     return [term for part in node.parts for term in _terms(part)]
 
 
-def _truth(node: Node, scope: Scope, *, wanted: bool = True) -> Truth:
+def _truth(node: Node, scope: Scope, *, wanted: bool = True, permission: bool = False) -> Truth:
     """Evaluate a node; `wanted` is false inside an odd number of negations."""
     if isinstance(node, Compare):
         left, right = _read(node.left, scope), _read(node.right, scope)
         return _compared(left, node.operator, right, wanted=wanted)
     if isinstance(node, Bare):
-        value = _read(node.term, scope).value
-        return value if isinstance(value, (Hidden, NoSource)) else _is_true(value)
+        read = _read(node.term, scope)
+        asks = wanted and (permission or read.row is not None) and not _yields_several(node.term)
+        return _permitted(read.value) if asks else _is_true(read.value)
     if isinstance(node, Not):
-        inner = _truth(node.inner, scope, wanted=not wanted)
+        inner = _truth(node.inner, scope, wanted=not wanted, permission=permission)
         return not inner if isinstance(inner, bool) else inner
-    parts = [_truth(part, scope, wanted=wanted) for part in node.parts]
+    parts = [_truth(part, scope, wanted=wanted, permission=permission) for part in node.parts]
     return _conjunction(parts) if isinstance(node, All) else _disjunction(parts)
 
 
@@ -166,8 +181,26 @@ def _disjunction(parts: list[Truth]) -> Truth:
     return next((p for kind in (Hidden, NoSource) for p in parts if isinstance(p, kind)), False)
 
 
-def _is_true(value: Reading) -> bool:
-    return not isinstance(value, Absent) and bool(value)
+def _is_true(value: Reading) -> Truth:
+    if isinstance(value, (Hidden, NoSource)):
+        return value
+    return not isinstance(value, Absent) and bool(value) and _word(value) not in _NO
+
+
+def _permitted(value: Reading) -> Truth:
+    if _is_true(value) is not True:
+        return _is_true(value)
+    if value is True or (is_number(value) and value == 1) or _word(value) in _YES:
+        return True
+    return False if _word(value) in FAILED else Hidden(NEITHER_GAP)
+
+
+def _word(value: Reading) -> str | None:
+    return value.strip().lower() if isinstance(value, str) else None
+
+
+def _yields_several(term: Term) -> bool:
+    return isinstance(term, (Path, Name)) and not is_singular(term.path)
 
 
 def _compared(left_read: Read, operator: str, right_read: Read, *, wanted: bool) -> Truth:
@@ -220,13 +253,14 @@ def _read_at(term: Path | Name, source: Source | Hidden | NoSource) -> Read:
     return Read(term.text, source)
 
 
-def _because(node: Node, scope: Scope, *, wanted: bool) -> Because:
+def _because(node: Node, scope: Scope, *, wanted: bool, permission: bool) -> Because:
     if isinstance(node, Not):
-        return _because(node.inner, scope, wanted=not wanted)
+        return _because(node.inner, scope, wanted=not wanted, permission=permission)
     if isinstance(node, Compare):
         left, right = _read(node.left, scope), _read(node.right, scope)
         return Because(left, node.operator, right, negated=not wanted)
     if isinstance(node, Bare):
         return Because(_read(node.term, scope), negated=not wanted)
-    guilty = (part for part in node.parts if _truth(part, scope, wanted=wanted) is not wanted)
-    return _because(next(guilty, node.parts[0]), scope, wanted=wanted)
+    truths = (_truth(part, scope, wanted=wanted, permission=permission) for part in node.parts)
+    guilty = (p for p, truth in zip(node.parts, truths, strict=True) if truth is not wanted)
+    return _because(next(guilty, node.parts[0]), scope, wanted=wanted, permission=permission)

@@ -83,7 +83,7 @@ class StepSpec:
     @cached_property
     def guard_expression(self) -> Expression | None:
         """Compiled `guard`."""
-        return _compiled(self.guard)
+        return None if self.guard is None else compiled(self.guard, permission=True)
 
     @cached_property
     def where_expression(self) -> Expression | None:

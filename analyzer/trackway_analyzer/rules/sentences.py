@@ -13,13 +13,22 @@ from typing import Final
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
-from trackway_analyzer.rules.terms import ABSENT_GAP, NO_ORDER_GAP, Because, Hidden, NoSource, Read
+from trackway_analyzer.rules.terms import (
+    ABSENT_GAP,
+    NEITHER_GAP,
+    NO_ORDER_GAP,
+    Because,
+    Hidden,
+    NoSource,
+    Read,
+)
 from trackway_analyzer.rules.values import ABSENT, Absent, shown, shown_apart
 
 _WHY: Final = {
     NOT_RECORDED_GAP: "not recorded",
     ABSENT_GAP: "absent where it was looked for (is its name right?)",
     NO_ORDER_GAP: "a text that is no number and no date, which has no order",
+    NEITHER_GAP: "neither a yes nor a no",
     "content_off": "not recorded (content_off)",
     "truncated_value": "cut off (truncated_value)",
     REDACTED_GAP: "redacted",

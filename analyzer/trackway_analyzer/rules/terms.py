@@ -22,6 +22,9 @@ ABSENT_GAP: Final = "absent"
 NO_ORDER_GAP: Final = "no_order"
 """Name for two texts of which an expression asks which is less, and nobody knows their order."""
 
+NEITHER_GAP: Final = "neither_yes_nor_no"
+"""Name for a value that is asked for a permission and says neither yes nor no."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hidden:

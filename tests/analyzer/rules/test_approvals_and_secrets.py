@@ -173,6 +173,52 @@ def test_each_approval_is_spent_once(said: Callable[..., Any], call: Any) -> Non
     ]
 
 
+class TestARefusalAfterAnApproval:
+    RULE = Approved("pay", "ask", "id", granted="$.yes")
+
+    @pytest.fixture
+    def ask(self, call: Any) -> Callable[..., Any]:
+        return lambda yes, thing=7, **more: call("ask", {"id": thing}, {"yes": yes}, **more)
+
+    def test_takes_it_back(self, said: Callable[..., Any], call: Any, ask: Any) -> None:
+        assert said(self.RULE, [ask(True), ask(False), call("pay", {"id": 7})]) == [
+            (
+                "violated",
+                "step 3 pay ran without an earlier approval of id 7 by ask: ask at step 1 was"
+                " taken back by ask at step 2: $.yes is false, expected true",
+            )
+        ]
+
+    def test_of_something_else_or_too_late_or_before_it_does_not(
+        self, said: Callable[..., Any], call: Any, ask: Any
+    ) -> None:
+        pay = call("pay", {"id": 7})
+        for rule in (self.RULE, Approved("pay", "ask", granted="$.yes")):
+            assert said(rule, [ask(True), ask(False, 8), pay]) == []
+            assert said(rule, [ask(True), pay, ask(False)]) == []
+            assert said(rule, [ask(False), ask(True), pay]) == []
+            assert said(rule, [ask(True), ask(False), ask(True), pay]) == []
+            assert said(rule, [ask(True), ask(False, ok=False), pay]) == []
+            assert said(rule, [ask(True), call("ask", {"id": 7}, {"id": 7}), pay]) == []
+
+    def test_without_argument_is_one_of_the_same_question(
+        self, said: Callable[..., Any], call: Any, ask: Any
+    ) -> None:
+        rule = Approved("pay", "ask", granted="$.yes")
+        found = said(rule, [ask(True), ask(False), call("pay", {"id": 7})])
+
+        assert [state for state, _ in found] == ["violated"]
+
+    def test_that_may_be_one_leaves_it_open(
+        self, said: Callable[..., Any], call: Any, ask: Any
+    ) -> None:
+        pay = call("pay", {"id": 7})
+        for second in (ask("[redacted:key_name]"), ask("maybe"), ask(False, "[redacted:email]")):
+            assert [s for s, _ in said(self.RULE, [ask(True), second, pay])] == ["insufficient"]
+        turn = [ask(True, group="g"), ask(False, group="g"), pay]
+        assert [s for s, _ in said(self.RULE, turn)] == ["insufficient"]
+
+
 def test_a_gap_after_the_call_hides_no_approval(
     said: Callable[..., Any], call: Any, gapped: Callable[..., Trajectory]
 ) -> None:

@@ -287,6 +287,40 @@ def test_and_or_not_are_kleenes(formula: tuple[str, Any]) -> None:
     assert found == (GAP if expected is None else expected)
 
 
+@pytest.mark.parametrize("text", ["ask.yes", "$.yes", "yes", "yes and true", "yes or false"])
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        *((value, True) for value in (True, 1, 1.0, "true", "Yes ")),
+        *((value, False) for value in (False, 0, None, "", [], {}, "false", "No", "denied")),
+        *((value, Hidden("neither_yes_nor_no")) for value in (-1, 2, "maybe", [False], {"a": 1})),
+    ],
+)
+def test_a_permission_must_say_yes(text: str, value: Any, expected: Truth) -> None:
+    here = Here({"yes": value}, {"yes": value}, {"ask": {"yes": value}})
+
+    assert compiled(text, permission=True).truth(here) == expected
+    if text.startswith("ask"):
+        assert compiled(text).truth(here) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("not $.error", False),
+        ("not $.none", True),
+        ("not $.no", True),
+        ("$.items[?@.id == 2]", True),
+        ("$.items[?@.id == 3]", False),
+        ("$.error == 'declined'", True),
+    ],
+)
+def test_a_permission_may_ask_whether_something_is_there(text: str, expected: bool) -> None:
+    answer = {"error": "declined", "no": "no", "none": None, "items": [{"id": 2}]}
+
+    assert compiled(text, permission=True).truth(Here(answer=answer)) is expected
+
+
 def test_where_a_value_came_from_is_told() -> None:
     step = {"tool": "pay", "arguments": {"amount": 42}}
     run = trajectory_of([{"tool": "look", "result": {"total": 84}}, step])
