@@ -29,6 +29,7 @@ from trackway.schema import Trackway
 from trackway_analyzer.engine.looks import Column, Looks, Value
 from trackway_analyzer.engine.native_files import NativeFiles
 from trackway_analyzer.happened import FAILED
+from trackway_analyzer.reconstruct.messages import ASSISTANT
 from trackway_analyzer.reconstruct.spoken import IN_PIECES, STREAMED
 
 ROOT, STEP, TOOL_STEP, BESIDE = 0, 1, 2, 3
@@ -72,6 +73,7 @@ _BEYOND: Final = """contains(result, '"…":') OR contains(result, '"sha256')"""
 """Objects of which more decides than their members that say so: cut ones, and digests."""
 _WRAPPED: Final = r"'\\|^\"\s*[\[{]'"
 """A text that may be JSON of an object or a list: reconstruction reads it as that."""
+_SAID_BEFORE: Final = f"""'"({"|".join(sorted(filter(None, ASSISTANT)))})"'"""
 _NUMBER: Final = ", ".join(str(ord(sign)) for sign in "-0123456789")
 """With what a number begins."""
 _LAST_STEP: Final = f"""TRY(json_extract(attributes, '$."{Trackway.RUN_LAST_STEP}"'))"""
@@ -221,6 +223,9 @@ class _Digest:
         told = " OR ".join(
             f"coalesce(contains({name}, '\"tool_call'), false)" for name in ("input", "output")
         )
+        if self.looks.texts:
+            # What the assistant said before the final text: a later model was told of it.
+            told += f" OR coalesce(regexp_matches(input, {_SAID_BEFORE}), false)"
         root = (
             "tool IS NOT NULL OR coalesce(output = 'null', false)"
             f" OR coalesce(contains(attributes, '\"{Trackway.INSTRUMENTATION_LOST}\"'), false)"
