@@ -47,6 +47,7 @@ RUN_SCHEMA: pa.Schema = pa.schema(
         ("service", _NAME),
         ("agent", _NAME),
         ("input", pa.string()),
+        ("said", pa.list_(pa.string())),  # what other traces of the run answered before
         ("final_text", pa.string()),
         ("final_action", pa.string()),
         ("final_arguments", pa.string()),

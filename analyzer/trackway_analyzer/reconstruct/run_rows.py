@@ -58,7 +58,7 @@ def runs_table(
     rows = _by_importance(columns, run, heads, rank)
     arrays: dict[str, Any] = {name: _first(columns, run, rows, name, count) for name in _PICKED}
     arrays |= attribute_columns(spans)
-    for name in ("input", "final_text", "error_type", "error_message"):
+    for name in ("input", "said", "final_text", "error_type", "error_message"):
         arrays[name] = [getattr(span, name) for span in spans]
     arrays["run_id"] = list(ids)
     arrays["trace_ids"] = _distinct(columns, run, rows, "trace_id", count)

@@ -12,7 +12,8 @@
    that ended last, which may answer through a tool. Of a dialogue, what the assistant said at its
    end; of a stream, what its pieces say together (`spoken`). Output that is a JSON object is an
    answer only if nothing else is there: frameworks record their whole state as output.
-5. Error: that of the head that ended last.
+5. Said: what the heads of other traces answered that ended before, in that order.
+6. Error: that of the head that ended last.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class RunSpans:
 
     attributes: dict[str, JsonValue] = field(default_factory=dict)
     input: str | None = None
+    said: list[str] = field(default_factory=list)
     final_text: str | None = None
     error_type: str | None = None
     error_message: str | None = None
@@ -112,6 +114,7 @@ def _read_heads(
     asked: dict[int, dict[str, None]] = defaultdict(dict)
     weak: dict[int, str] = {}
     ended: dict[int, int] = {}
+    answered: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
     failed, end = columns.failed, columns.end
     values = zip(heads.tolist(), *(columns.values(name, heads) for name in names), strict=True)
     for row, source, told, output, error_type, error_message, attributes in values:
@@ -123,6 +126,8 @@ def _read_heads(
             asked[number][text] = None
         answers = list(_texts(said, source, messages, user=False))
         last = number not in ended or end[row] >= ended[number]
+        if answers:
+            answered[number].append((int(end[row]), int(columns.trace[row]), answers[-1]))
         if answers and last:
             span.final_text = answers[-1]
         elif said is not None and said != "null" and not messages.read(said):
@@ -133,6 +138,9 @@ def _read_heads(
             span.error_message = error_message if failed[row] else None
     for number, texts in asked.items():
         spans[number].input = "\n".join(texts)
+    for number, said_by in answered.items():
+        *before, (_, trace, _) = sorted(said_by, key=lambda answer: answer[0])
+        spans[number].said = [text for _, other, text in before if other != trace]
     return weak
 
 

@@ -71,6 +71,19 @@ def is_claim(sentence: str, start: int, end: int) -> bool:
     )
 
 
+def is_denied(sentence: str, start: int, end: int) -> bool:
+    """Whether the words of a sentence from `start` to `end` are said not to be so."""
+    if _asked(sentence, end):
+        return False
+    first, last = _clause(sentence, start, end)
+    start = max(first, start)
+    before, inside, after = sentence[first:start], sentence[start:end], sentence[end:last]
+    return _negated(before, inside, after) and not (
+        _still_to_come(before, inside, after)
+        or _conditional(sentence[:first], before + inside, after)
+    )
+
+
 def _asked(sentence: str, end: int) -> bool:
     """Whether a sentence asks what it says up to `end`."""
     if not sentence.rstrip("\"')] ").endswith("?"):

@@ -1,6 +1,7 @@
-"""Is what the final text claims what the run did?
+"""Is what the agent told its user what the run did?
 
-1. `says` is a regular expression, looked for in each sentence of the final text in any case, with
+1. `says` is a regular expression, looked for in each sentence of the final text and of each message
+   before it (`said_earlier`) in any case, with
    single blanks for line breaks and without Markdown signs. What
    counts as a claim stands in `claim_language`: negated, conditional and future forms do not.
 2. Each claim needs an executed call of the tool `needs` that took effect and whose arguments are
@@ -12,6 +13,7 @@
    a secret was taken out, one with groups too if what is shown of the text makes that claim.
    A group that caught a mark says nothing.
 5. A group that is no argument of any call of the run is insufficient: its name may be wrong.
+6. What a message claims, a later one may take back (`taken_back`): then nobody claims it.
 """
 
 from __future__ import annotations
@@ -35,11 +37,13 @@ from trackway_analyzer.rules.claim_language import (
     compiled_pattern,
 )
 from trackway_analyzer.rules.claiming_texts import claim_classes, claiming
+from trackway_analyzer.rules.entities import things
 from trackway_analyzer.rules.evidence import PENDING_GAP, Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.gaps import REDACTED_GAP
 from trackway_analyzer.rules.refusal import no_effect, open_end
 from trackway_analyzer.rules.rule import Rule, Said, insufficient, violated
+from trackway_analyzer.rules.said_earlier import said_earlier, texts_said
 from trackway_analyzer.rules.sentences import (
     at_step,
     hidden_value,
@@ -48,6 +52,7 @@ from trackway_analyzer.rules.sentences import (
     step,
 )
 from trackway_analyzer.rules.spelt_nearly import did_you_mean, spelt_nearly
+from trackway_analyzer.rules.taken_back import taken_back
 from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden, Source
 from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.unread import left_out
@@ -99,20 +104,43 @@ class Claim(Rule):
         return Looks(texts=(partial(claim_classes, self.says),))
 
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
-        """Return one result for each run whose final text claims what it did not do."""
+        """Return one result for each run that told its user what it did not do."""
         evidence = self.evidence(batch)
         texts = evidence.batch.runs.column("final_text")
         rows = evidence.rows(self.needs)
-        results = [_no_text(evidence, run) for run in _nulls(texts)]
-        for run, text in claiming(texts, self.says):
-            claimed = evidence.memo(("claims", self.says, text), partial(claims, text, self.says))
+        silent = set(_nulls(texts))
+        told = {run for run, _ in claiming(texts, self.says)}
+        results = []
+        for run in sorted(told | silent | said_earlier(evidence).keys()):
+            claimed = self._claimed(evidence, run)
             result = self._judge(evidence, run, claimed, rows.get(run, []))
-            gap = left_out(text) if result is None else None
+            if result is None and run in silent:
+                result = _no_text(evidence, run)
+            gap = self._left_out(evidence, run) if result is None else None
             if gap is not None and not self._kept(evidence, rows.get(run, []), claimed, gap):
                 result = insufficient(run, gap, what="text")
             if result is not None:
                 results.append(result)
-        return sorted(results, key=lambda result: result.run)
+        return results
+
+    def _claimed(self, evidence: Evidence, run: int) -> list[Claimed]:
+        """Claims of all that the agent told its user, in order, without those it took back."""
+        said = texts_said(evidence, run)
+        found = [(text, self._claims(evidence, text)) for text in said]
+        return [
+            claim
+            for place, (_, claimed) in enumerate(found)
+            for claim in claimed
+            if not any(taken_back(claim, self.says, later) for later in said[place + 1 :])
+        ]
+
+    def _claims(self, evidence: Evidence, text: str) -> list[Claimed]:
+        return evidence.memo(("claims", self.says, text), partial(claims, text, self.says))
+
+    @staticmethod
+    def _left_out(evidence: Evidence, run: int) -> str | None:
+        gaps = map(left_out, texts_said(evidence, run))
+        return next((gap for gap in gaps if gap is not None), None)
 
     def _kept(self, evidence: Evidence, rows: list[int], claimed: list[Claimed], gap: str) -> bool:
         """Whether the rule holds, whatever else a text claims that leaves something out."""
@@ -174,7 +202,7 @@ class Claim(Rule):
                 unseen = Hidden(ABSENT_GAP, evidence.position(row))
             if unseen is not None:
                 hidden = hidden or unseen
-            elif not any(_means(claim, group, path, value) for value in values):
+            elif not any(_means(claim, group, path, value) for value in things(values)):
                 whole = claim.ways(group)[0]
                 named = said if readings(said) == readings(whole) else whole
                 return path, named, values[0] if values else ABSENT
@@ -197,13 +225,13 @@ class Claim(Rule):
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
         if result.detail.get("what") == "text":
-            return Said(
-                sentence=f"{hidden_value(Hidden(result.detail['gap']), 'the final text')}:"
-                " nobody knows what it claims"
-            )
-        text = evidence.text(result.run, "final_text") or ""
-        claim = claims(text, self.says)[result.detail["claim"]]
-        quote = f'the final text claims "{claim.sentence.quote}"'
+            what = self._hidden(evidence, result)
+            why = hidden_value(Hidden(result.detail["gap"]), what)
+            return Said(sentence=f"{why}: nobody knows what it claims")
+        claim = self._claimed(evidence, result.run)[result.detail["claim"]]
+        final = claim.text == evidence.text(result.run, "final_text")
+        where = "the final text" if final else "an earlier message"
+        quote = f'{where} claims "{claim.sentence.quote}"'
         if "gap" in result.detail:
             why = self._why_open(evidence, result, claim)
             return Said(
@@ -228,6 +256,11 @@ class Claim(Rule):
             got=None if isinstance(value, Absent) else value,
             nearest=at_step(evidence, row),
         )
+
+    @staticmethod
+    def _hidden(evidence: Evidence, result: Result) -> str:
+        text = evidence.text(result.run, "final_text")
+        return "the final text" if text is None or left_out(text) else "an earlier message"
 
     def _why_open(self, evidence: Evidence, result: Result, claim: Claimed) -> str:
         gap, position = result.detail["gap"], result.position

@@ -275,6 +275,19 @@ def _spoken(rows: Rows, chance: random.Random) -> None:
             row["output"] = json.dumps([{"role": "assistant", "parts": [part]}])
 
 
+def _answered_by_the_user(rows: Rows, chance: random.Random) -> None:
+    """A first model says that it refunded, and a second is told so, with what the user said."""
+    models = [row for row in rows[1:] if row["operation"] == "llm"]
+    if len(models) > 1:
+        texts = {"assistant": "Your refund was processed.", "user": "Thanks."}
+        told = [
+            {"role": role, "parts": [{"type": "text", "content": text}]}
+            for role, text in texts.items()
+        ]
+        models[0]["output"] = json.dumps(told[:1])
+        models[1]["input"] = json.dumps(told)
+
+
 def _two_traces(rows: Rows, chance: random.Random) -> None:
     row = _one(rows, chance)
     if row is not None:
@@ -349,6 +362,7 @@ TWISTS: Final[dict[str, Twist]] = {
     "told without a span": _answered("refund_now"),
     "told of a refund without a span": _answered("refund_api.create"),
     "spoken": _spoken,
+    "answered by the user": _answered_by_the_user,
     "waited": _waited(),
     "refused": _waited(granted=False),
     "effect": _effect,

@@ -358,3 +358,17 @@ def test_a_result_that_may_not_be_a_success_is_not_taken_for_one(result: str) ->
             row["result"] = results[int(row["run_id"], 16) % 4]
     spans = pa.Table.from_pylist(rows, schema=SPAN_SCHEMA)
     assert_same(spans, Policy.from_yaml("version: 1\nrules:\n  - called: send_email\n"))
+
+
+def test_what_a_model_told_the_user_before_the_end_is_claimed() -> None:
+    rows = population(80, ["answered by the user"], 0.5, 3).to_pylist()
+    for row in rows:
+        if row["operation"] == "workflow":
+            row["output"] = "Bye."
+    spans = pa.Table.from_pylist(rows, schema=SPAN_SCHEMA)
+    policy = Policy.from_yaml(
+        "version: 1\nrules:\n  - claim: {says: refund.*processed, needs: pay}\n"
+    )
+    states = check(reconstruct(spans), policy).table["state"].to_pylist()
+    assert 0 < states.count("violated") < 80
+    assert_same(spans, policy)

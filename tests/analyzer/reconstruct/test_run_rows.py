@@ -241,3 +241,12 @@ def test_events_of_ours_on_no_step_are_the_runs_in_order_of_time():
     ]
     (step,) = record.run().batch.steps["events"].to_pylist()
     assert [event["name"] for event in step] == ["trackway.effect"]
+
+
+def test_what_other_traces_of_a_run_answered_before_is_kept():
+    record = Recording(run_id="r1")
+    for number, (trace, text) in enumerate([("t1", "One."), ("t2", "Two."), ("t3", "Three.")]):
+        record.agent("support", trace=trace, at=number * 20, lasts=10, output=text)
+    record.agent("planner", trace="t3", at=41, lasts=1, output="A plan.")
+    found = row(record)
+    assert (found["said"], found["final_text"]) == (["One.", "Two."], "Three.")
