@@ -25,7 +25,8 @@ class LateSpans:
     """Counts them, from any thread and in signal handlers."""
 
     def __init__(self) -> None:
-        self._armed = False
+        self.is_armed = False
+        """Whether what ends now is late."""
         self._start_empty()
         in_forked_child(self, LateSpans._start_empty)
 
@@ -39,17 +40,17 @@ class LateSpans:
 
     def arm(self, *, leaving: bool) -> None:
         """Count from now on; `leaving`: the process goes, and there will be a last word."""
-        self._armed = True
+        self.is_armed = True
         self._is_said = leaving
 
     def disarm(self) -> None:
         """Spans are exported again."""
-        self._armed = False
+        self.is_armed = False
         self._start_empty()
 
     def note(self) -> None:
         """Count a span, if there is nobody to export it."""
-        if not self._armed:
+        if not self.is_armed:
             return
         with self._lock:
             self.count += 1

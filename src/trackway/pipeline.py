@@ -125,12 +125,11 @@ class Pipeline(SpanProcessor):
             self._sampler.release()
 
     def on_start(self, span: Span, parent_context: Context | None = None) -> None:
-        """Stamp the span; a pipeline that was closed leaves that to its successor."""
+        """Stamp the span, be it for the run's clock alone; one that was retired leaves that."""
         if self._started is not None:
             self._started.add(_id_of(span))
-        if not self._targets:
-            return
-        stamp(span, parent_context)
+        if self._targets or self.late.is_armed:
+            stamp(span, parent_context)
         for target in self._starting:
             target.on_start(span, parent_context)
 

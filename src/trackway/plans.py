@@ -2,7 +2,8 @@
 
 1. Names follow the GenAI conventions: `execute_tool {name}`, `retrieval {name}`. The operation
    attribute decides what a span is; the name decides nothing.
-2. Tools, model calls, retrievals and waits are steps: they take the run's clock and an attempt.
+2. Tools, model calls, retrievals and waits are steps: they take the run's clock and an attempt. So
+   do those of which nothing is recorded, since recording was shut down inside the run.
 3. Arguments that can't be read cost the span its input, not its existence.
 4. `trackway.step.ok` is written only where a success predicate was declared or the call raised.
 5. A mutation has an operation id: the declared one, else one made for its first attempt and kept
@@ -31,7 +32,7 @@ from trackway.ids import made_up_operation_id
 from trackway.named_fields import note_missing
 from trackway.questions import answer
 from trackway.recording import Recorder, put
-from trackway.run import FIRST, REQUESTED, Attempt
+from trackway.run import FIRST, REQUESTED, Attempt, current_place
 from trackway.said import note_verdict
 from trackway.schema import GenAI, StepKind, Trackway
 from trackway.spans import NOTHING, Live, Plan
@@ -114,6 +115,12 @@ class StepPlan(Plan):
             attributes[Trackway.OPERATION_ID] = recorder.names.id_text(operation_id)
         name = request.span_name or self.span_name
         return live.start(name, context, self.span_kind, attributes)
+
+    def missed(self) -> None:
+        """Take the run's clock: its record goes on with a hole, should it go on."""
+        place = current_place()
+        if place is not None and place.run is not None:
+            place.run.tick()
 
     def is_seen_above(
         self, context: Context, place: Live | None, attributes: dict[str, Any]

@@ -21,6 +21,7 @@ from opentelemetry.trace import ProxyTracerProvider, Tracer
 
 from trackway.capture import Capture, Captured
 from trackway.capture.convert import parts_of
+from trackway.capture.integers import whole
 from trackway.capture.parts import Inner
 from trackway.declaration import Declaration
 from trackway.environment import is_disabled
@@ -75,7 +76,10 @@ def put_text(attributes: dict[str, Any], key: str, name: str, capture: Capture, 
 
 
 def named(value: Any, capture: Capture) -> str | bool | int | float | None:
-    """Return a name, an id, a number or a flag as it stands on a span; anything else as JSON."""
+    """Return a name, an id, a number or a flag as it stands on a span; anything else as JSON.
+
+    An integer beyond 64 bits is a text: no format of spans has room for it.
+    """
     if value is None or type(value) is bool:
         return value
     if is_a(value, datetime):
@@ -85,7 +89,9 @@ def named(value: Any, capture: Capture) -> str | bool | int | float | None:
     parts = parts_of(value)
     if isinstance(parts, Inner):
         parts = parts.value
-    if type(parts) is bool or type(parts) is int or type(parts) is float:
+    if type(parts) is int:
+        return whole(parts)
+    if type(parts) is bool or type(parts) is float:
         return parts
     return capture.value(value).text
 
@@ -115,11 +121,16 @@ def install(
     _State.missed = missed
 
 
-def note_missed() -> None:
-    """Take note of a span that does not start, for `active` has returned None."""
+def note_missed() -> bool:
+    """Take note of a span that does not start, for `active` has returned None.
+
+    False: recording was not shut down, nobody has ever asked for it.
+    """
     missed = _State.missed
-    if missed is not None:
-        missed()
+    if missed is None:
+        return False
+    missed()
+    return True
 
 
 def active() -> Recorder | None:

@@ -250,7 +250,8 @@ class Plan:
         """Start the span of one call; None: record nothing, just call the function."""
         recorder = active()
         if recorder is None:
-            note_missed()
+            if note_missed():
+                self.missed()
             return None
         context = get_current()
         place: Any = context.get(PLACE)
@@ -289,6 +290,9 @@ class Plan:
     def partial_attributes(self, live: Live, result: Any, is_failed: bool) -> dict[str, Any]:
         """Return the attributes of what came of a stream that failed or was left early."""
         return self.result_attributes(live, result)
+
+    def missed(self) -> None:
+        """Take note of a call of which nothing is recorded, for recording was shut down."""
 
     def failed(self, live: Live) -> None:
         """Take note that the call failed."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -160,3 +162,19 @@ def test_how_many_spans_daemon_threads_ended_too_late_is_said_at_the_exit(
     assert program.errors.splitlines() == [
         "trackway: 3 spans ended after recording was shut down, and are lost"
     ]
+
+
+def test_a_step_that_shutdown_left_out_is_a_hole_in_the_clock_of_a_run_that_goes_on(
+    recorded: Any,
+) -> None:
+    with trackway.run("t"):
+        work()
+        trackway.shutdown()
+        work()
+        tracer = trace.get_tracer("a framework")
+        with tracer.start_as_current_span("x", attributes={"gen_ai.operation.name": "chat"}):
+            pass
+        recorded.configure()
+        work()
+    (late,) = [span for span in recorded.all if span.name == "execute_tool work"]
+    assert late.attributes["trackway.step.index"] == 4
