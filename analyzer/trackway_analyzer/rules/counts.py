@@ -1,13 +1,14 @@
 """How often does a tool come?
 
 `Count` counts the executed calls of a tool, failed ones too; with `effects` only those that took
-effect. With `per`, it counts for each value of that argument by itself; a call without the argument
-may be about any of its values, since the name may be misspelt. Too many is seen; too few holds only
-if no gap may hide a call.
+effect. With `per`, it counts for each value of that argument by itself, of a list for each element;
+a call without the argument may be about any of its values, since the name may be misspelt. Too many
+is seen; too few holds only if no gap may hide a call.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ import pyarrow as pa
 
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.engine.looks import Looks
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.rules.entities import things
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result, detail_text, findings_table, results_of
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
@@ -182,8 +185,24 @@ class Count(ToolRule):
         source = evidence.arguments(row)
         if isinstance(source, Hidden):
             return source
-        values = reader(self.per)(source.value)
-        return source.hides(*values) or [frozen(value) for value in values]
+        values = list(things(reader(self.per)(source.value)))
+        return source.hides(*values) or list(dict.fromkeys(map(frozen, values)))
+
+    def _counted_so(self, evidence: Evidence, row: int, count: JsonValue) -> list[JsonValue]:
+        """Values of a call that came so often in its run; where none did, all of them."""
+        source = evidence.arguments(row)
+        if self.per is None or isinstance(source, Hidden):
+            return []
+        values = list(things(reader(self.per)(source.value)))
+        calls = evidence.rows(self.tool)[evidence.run[row]]
+        counted = Counter(
+            key
+            for call in calls
+            if evidence.ok[call] or not self.effects
+            if isinstance(keys := self._keys(evidence, call), list)
+            for key in keys
+        )
+        return [value for value in values if counted[frozen(value)] == count] or values
 
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
@@ -202,8 +221,7 @@ class Count(ToolRule):
         about = ""
         if self.per and result.position is not None:
             row = int(evidence.batch.offsets[result.run]) + result.position
-            source = evidence.arguments(row)
-            values = [] if isinstance(source, Hidden) else reader(self.per)(source.value)
+            values = self._counted_so(evidence, row, count)
             about = f" for {self.per} {shown(values[0])}" if values else ""
         times = f"{count} time{'s' * (count != 1)}"
         return Said(

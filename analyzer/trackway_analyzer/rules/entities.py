@@ -66,6 +66,15 @@ def spread(values: list[JsonValue]) -> Iterator[JsonValue]:
             yield from value
 
 
+def things(values: list[JsonValue]) -> Iterator[JsonValue]:
+    """What a call with these values is about: each element of a list, and what is no list."""
+    for value in values:
+        if isinstance(value, list) and value:
+            yield from things(value)
+        else:
+            yield value
+
+
 def subjects(evidence: Evidence, row: int, argument: str) -> list[JsonValue] | Hidden:
     """Values that a call names in an argument; empty: it names none."""
     source = evidence.arguments(row)

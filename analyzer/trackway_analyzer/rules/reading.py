@@ -16,7 +16,7 @@ from trackway_analyzer.rules.alignment import (
     Problem,
     place,
 )
-from trackway_analyzer.rules.entities import Ground, ground, looked_up, subjects
+from trackway_analyzer.rules.entities import Ground, ground, looked_up, subjects, things
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import Expression
 from trackway_analyzer.rules.finding import Result
@@ -26,7 +26,7 @@ from trackway_analyzer.rules.rule import insufficient, violated
 from trackway_analyzer.rules.scope import StepScope
 from trackway_analyzer.rules.terms import Hidden, NoSource, Source, Truth
 from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY
-from trackway_analyzer.rules.values import ABSENT, frozen
+from trackway_analyzer.rules.values import ABSENT, frozen, same
 
 
 class Reading:
@@ -187,7 +187,7 @@ class Reading:
         if evidence.kind[row] not in (MUTATE, NOTIFY) or evidence.ok[row] is False:
             return EXTRA_FREE
         if policy == "allow" and not self.twins(row):
-            return EXTRA_FREE
+            return EXTRA_FREE if self._may_be_twin(row) is None else EXTRA_UNKNOWN
         if evidence.ok[row] is None:
             return EXTRA_FREE if self._resolved(row) else EXTRA_UNKNOWN
         return EXTRA_VIOLATES
@@ -217,6 +217,10 @@ class Reading:
 
     def twins(self, row: int) -> list[int]:
         """Other calls of the same tool that acted on the same entity."""
+        return [other for other in self._others(row) if self.same_entity(row, other) is True]
+
+    def _others(self, row: int) -> list[int]:
+        """Other mutations of the same tool that may have taken effect."""
         evidence = self.evidence
         return [
             other
@@ -225,19 +229,24 @@ class Reading:
             and evidence.kind[row] == MUTATE
             and evidence.tool[other] == evidence.tool[row]
             and evidence.ok[other] is not False
-            and self.same_entity(row, other)
         ]
 
-    def same_entity(self, row: int, other: int) -> bool:
-        """Whether two calls of one tool acted on the same thing."""
-        argument = self.entity_argument(row)
+    def _may_be_twin(self, row: int) -> Hidden | None:
+        """What hides whether another call acted on the same entity; None: nothing does."""
+        same = (self.same_entity(row, other) for other in self._others(row))
+        return next((truth for truth in same if isinstance(truth, Hidden)), None)
+
+    def same_entity(self, row: int, other: int) -> bool | Hidden:
+        """Whether two calls of one tool acted on the same thing, or on one in common."""
+        argument, evidence = self.entity_argument(row), self.evidence
         if argument is None:
-            return self.evidence.arguments(row) == self.evidence.arguments(other)
-        mine = subjects(self.evidence, row, argument)
-        its = subjects(self.evidence, other, argument)
-        if isinstance(mine, Hidden) or isinstance(its, Hidden):
-            return False
-        return bool(set(map(frozen, mine)) & set(map(frozen, its)))
+            return _same_arguments(evidence.arguments(row), evidence.arguments(other))
+        named = [subjects(evidence, call, argument) for call in (row, other)]
+        for values in named:
+            if isinstance(values, Hidden):
+                return values
+        first, second = (set(map(frozen, things(v))) for v in named if isinstance(v, list))
+        return bool(first & second)
 
     def entity_argument(self, row: int) -> str | None:
         """The argument in which a call names its entity."""
@@ -328,4 +337,28 @@ class Reading:
                 spec = self.specs[index]
                 truths = [self.effect(spec, row), *self.conditions(spec, row)]
                 return next(t for t in truths if isinstance(t, Hidden))
-        return self.evidence.why_unknown(row)
+        twin = self._may_be_twin(row) if self.extra == "allow" and self.evidence.ok[row] else None
+        return twin or self.evidence.why_unknown(row)
+
+
+def _same_arguments(one: Source | Hidden, other: Source | Hidden) -> bool | Hidden:
+    """Whether two calls have the same arguments; what is hidden of them may be the same."""
+    if isinstance(one, Hidden):
+        return one
+    if isinstance(other, Hidden):
+        return other
+    if same(one.value, other.value):
+        return one.cut or one.hides(one.value) or True
+    left, right = one.value, other.value
+    if not isinstance(left, dict) or not isinstance(right, dict):
+        return False
+    differing = (
+        (left[name], right[name])
+        for name in left
+        if name in right
+        if not same(left[name], right[name])
+    )
+    if any(not one.hides(mine) and not other.hides(its) for mine, its in differing):
+        return False
+    lost = (left.keys() ^ right.keys()) and not (one.lost or other.lost)
+    return False if lost else one.cut or other.cut or one.redacted or other.redacted or False

@@ -204,10 +204,35 @@ def test_a_count_of_an_argument_that_a_call_lacks(said: Callable[..., Any], call
     run = [call("a", {"id": 1}), call("a"), call("a", {"id": [1, 2]}), call("a", {"id": 1})]
 
     assert said(Count("a", max=1, per="id"), run) == [
-        ("violated", "a was called 2 times for id 1, expected at most 1")
+        ("violated", "a was called 3 times for id 1, expected at most 1")
     ]
     assert Count("a", max=1, per="id").title == "count: a per id"
     assert Count("a", max=1).title == "count: a"
+
+
+@pytest.mark.parametrize(
+    ("ids", "about"),
+    [
+        (([1, 2], 1), "1"),
+        ((1, [2, 1]), "1"),
+        (([1, 2], [3, 2]), "2"),
+        (([[1], 2], [2]), "2"),
+        (([1, 1], 2), None),
+        (([], 1), None),
+        (([1, 2], [3, 4]), None),
+    ],
+)
+def test_of_a_list_each_element_is_counted(
+    said: Callable[..., Any], call: Any, ids: tuple[Any, Any], about: str | None
+) -> None:
+    run = [call("a", {"id": of}) for of in ids]
+
+    for rule, did in (
+        (Count("a", max=1, per="id"), "was called"),
+        (Count("a", max=1, per="id", effects=True), "took effect"),
+    ):
+        expected = f"a {did} 2 times for id {about}, expected at most 1"
+        assert said(rule, run) == ([] if about is None else [("violated", expected)])
 
 
 def test_calls_without_a_name_are_not_known_to_be_equal(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trackway_analyzer.model import Gap, Trajectory
+from trackway_analyzer.model import NOT_RECORDED, Gap, Trajectory
 from trackway_analyzer.records import trajectory_of
 from trackway_analyzer.rules import (
     InsufficientEvidenceError,
@@ -382,6 +382,58 @@ class TestDuplicateEffect:
         assert_step_sequence(
             [refund.lookup(), attempt("pending"), attempt("succeeded")], REFUND_ONLY
         )
+
+    @pytest.mark.parametrize("twice", [(["A1", "A2"], "A1"), ("A2", ["A1", "A2"])])
+    def test_a_list_of_entities_acts_on_each(self, refund: Any, twice: tuple[Any, Any]) -> None:
+        looked_up = [refund.lookup(), refund.lookup("A2")]
+        run = [*looked_up, *map(refund.refund, twice)]
+
+        assert "duplicate effect" in violation(run, REFUND_ONLY, extra="allow")
+        apart = [*looked_up, refund.refund(["A1"]), refund.refund("A2")]
+        assert_step_sequence(apart, REFUND_ONLY, extra="allow")
+
+    @pytest.mark.parametrize(
+        ("arguments", "why"),
+        [
+            ({"order_id": "[redacted:key_name]", "amount": 84.0}, "redacted"),
+            (NOT_RECORDED, "not recorded"),
+        ],
+    )
+    def test_an_entity_that_cannot_be_seen_may_be_the_same(
+        self, refund: Any, arguments: Any, why: str
+    ) -> None:
+        second = refund.refund() | {"arguments": arguments}
+        if arguments is NOT_RECORDED:
+            del second["arguments"]
+        run = [refund.lookup(), refund.refund(), second]
+
+        assert doubt(run, REFUND_ONLY, extra="allow").endswith(f"a value of step 3 was {why}")
+
+    @pytest.mark.parametrize(
+        ("one", "other", "answer"),
+        [
+            ({"a": 1}, {"a": 1}, "violated"),
+            ({"a": 1}, {"a": 2}, None),
+            ({"a": 1, "to": "[redacted:email]"}, {"a": 2, "to": "[redacted:email]"}, None),
+            ({"a": 1, "to": "[redacted:email]"}, {"a": 1}, None),
+            ({"to": "[redacted:email]"}, {"to": "[redacted:email]"}, "redacted"),
+            ({"to": "[redacted:email]"}, {"to": "x@y.z"}, "redacted"),
+            ({"to": "x…[truncated 9 chars]"}, {"to": "x…[truncated 9 chars]"}, "cut off"),
+        ],
+    )
+    def test_without_entities_the_same_arguments_are_the_same_effect(
+        self, refund: Any, one: Any, other: Any, answer: str | None
+    ) -> None:
+        pay = {"tool": "pay", "result": {"ok": True}}
+        run = [refund.lookup(), pay | {"arguments": one}, pay | {"arguments": other}]
+        pattern = [REFUND_ONLY[0], {"tool": "pay", "kind": "mutate"}]
+
+        if answer is None:
+            assert_step_sequence(run, pattern, extra="allow")
+        elif answer == "violated":
+            assert "duplicate effect" in violation(run, pattern, extra="allow")
+        else:
+            assert answer in doubt(run, pattern, extra="allow")
 
     def test_a_pattern_that_lists_it_twice_allows_it_twice(self, refund: Any) -> None:
         run = [refund.lookup(), refund.refund(), refund.refund()]
