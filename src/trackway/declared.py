@@ -63,7 +63,7 @@ def outcome_attributes(
     if key is not None and isinstance(arguments, dict) and Trackway.OPERATION_ID not in present:
         operation_id = arguments.get(key)
         if operation_id is not None:
-            found[Trackway.OPERATION_ID] = recorder.names.id_text(str(operation_id))
+            found[Trackway.OPERATION_ID] = recorder.names.id_text(str(operation_id), key)
     return found
 
 

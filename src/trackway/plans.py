@@ -112,7 +112,8 @@ class StepPlan(Plan):
                 attempt = Attempt(attempt.number, operation_id)
             live.attempt = attempt
         if operation_id is not None:
-            attributes[Trackway.OPERATION_ID] = recorder.names.id_text(operation_id)
+            named = self.operation_id if isinstance(self.operation_id, str) else ""
+            attributes[Trackway.OPERATION_ID] = recorder.names.id_text(operation_id, named)
         name = request.span_name or self.span_name
         return live.start(name, context, self.span_kind, attributes)
 

@@ -121,6 +121,19 @@ def test_a_declared_operation_id_is_kept_across_retries(recorded: Any) -> None:
     assert recorded.named("execute_tool refund")[0].attributes[Trackway.OPERATION_ID] == "a"
 
 
+def test_an_operation_id_under_a_secrets_name_gives_nothing_of_itself_out(recorded: Any) -> None:
+    @trackway.tool(kind="mutate", operation_id="client_token")
+    def pay(client_token: str) -> None: ...
+
+    with trackway.run("t"):
+        for token in ("tok-super-secret", "tok-another", "tok-super-secret"):
+            pay(token)
+    spans = recorded.named("execute_tool pay")
+    ids = [span.attributes[Trackway.OPERATION_ID] for span in spans]
+    assert ids[0] == ids[2] != ids[1]
+    assert all(text.startswith("[redacted:key_name]#") for text in ids)
+
+
 def test_an_operation_id_may_be_computed(recorded: Any) -> None:
     @trackway.tool(operation_id=lambda arguments: f"{arguments['order']}/{arguments['line']}")
     def refund(order: str, line: int) -> None: ...

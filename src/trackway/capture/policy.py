@@ -25,7 +25,7 @@ from trackway.capture.errors import record_capture_error
 from trackway.capture.leaves import SHORTEST_MEDIA
 from trackway.capture.limits import Limits, chars_marker, cut
 from trackway.capture.plain import EVERY_KEY_SAFE, is_plain
-from trackway.capture.redact import DEFAULT_REDACTOR, Redactor
+from trackway.capture.redact import DEFAULT_REDACTOR, KEY_NAME_MARKER, Redactor
 from trackway.capture.refs import identifiers
 from trackway.capture.screen import SEARCHED
 from trackway.capture.search import Work
@@ -117,12 +117,16 @@ class Capture:
             return False
         return not self.redactor.suspects(value)
 
-    def id_text(self, text: str) -> str:
+    def id_text(self, text: str, name: str = "") -> str:
         """Return an id without secrets; two that differ stay two, by a keyed hash behind them.
 
         One of digits alone stays as it is: it may look like the number of a card, and is an id.
+        Under a denied `name` nothing of it is given out but the hash.
         """
-        clean = text if text.isdigit() else self.text(text)
+        if self.redactor is not None and name and self.redactor.withholds(name, text):
+            clean = KEY_NAME_MARKER
+        else:
+            clean = text if text.isdigit() else self.text(text)
         if clean == text or self.redactor is None:
             return clean
         digest = hmac.digest(self._hash_key, text.encode("utf-8", "surrogatepass"), "sha256")
