@@ -6,7 +6,8 @@
 4. `duplicate_span_id`: further rows under an id that was seen already. Counts rows.
 5. `clock_skew`: a span started more than 1 ms before its parent. Counts spans.
 6. `unfinished_span`: a step never ended; or spans that are no steps, counted together; or a run
-   of our SDK lacks its run span, which is exported when the run ends. Counts run ids.
+   of our SDK lacks the run span of a part, which is exported when it ends (`run_parts`). Counts
+   run ids.
 7. `truncated_value`: values were cut at a limit. Counts fields.
 8. `dropped_attributes`: the SDK that wrote the span dropped some. Counts attributes.
 9. `content_off`: a tool step has neither arguments nor result, a model step no messages.
@@ -46,6 +47,7 @@ from trackway_analyzer.reconstruct.columns import NEVER, NONE, Ints, Mask, SpanC
 from trackway_analyzer.reconstruct.faults import gaps_of_faults
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, GapRow, gap
 from trackway_analyzer.reconstruct.messages import quickly_parsed
+from trackway_analyzer.reconstruct.run_parts import gaps_of_run_parts
 from trackway_analyzer.reconstruct.run_spans import RunSpans
 from trackway_analyzer.reconstruct.unobserved import gaps_of_the_unobserved
 from trackway_analyzer.reconstruct.usage import gaps_of_usage
@@ -54,11 +56,6 @@ from trackway_analyzer.spans import NO_TIME
 
 _LOST: Final = f'"{Trackway.INSTRUMENTATION_LOST}"'.replace(".", r"\.")
 
-_OF_RUN_SPAN: Final = rf'"(?:{Trackway.SCHEMA_VERSION}|{Trackway.RUN_LAST_STEP})":'.replace(
-    ".", r"\."
-)
-"""An attribute of run spans alone: of each from its start, or from its end."""
-_NO_RUN_SPAN: Final = "the run span is missing: the run did not end, or its span was lost"
 _MOST: Final = 2**31 - 1
 
 
@@ -119,18 +116,6 @@ def _untimed(evidence: Evidence) -> Found:
     for number, count in _sums(evidence, lacks_start | lacks_end):
         lacking = [word for word, runs in (("start", starts), ("end", ends)) if number in runs]
         yield number, gap(GapName.MISSING_TIMESTAMPS, count, detail=" and ".join(lacking))
-
-
-def _run_spans(evidence: Evidence) -> Found:
-    """Runs with an id of ours whose run span is not there: killed, or the span was lost."""
-    columns, run = evidence.columns, evidence.run
-    own = columns.codes("run_id")
-    rows = columns.naming(_OF_RUN_SPAN)
-    ended = np.unique(own[rows[~columns.is_step[rows] & (own[rows] != NONE)]])
-    bare = np.flatnonzero((own != NONE) & (run != NONE) & ~np.isin(own, ended))
-    pairs = np.unique(np.stack((run[bare], own[bare])), axis=1)
-    for number, count in zip(*np.unique(pairs[0], return_counts=True), strict=True):
-        yield int(number), gap(GapName.UNFINISHED_SPAN, int(count), detail=_NO_RUN_SPAN)
 
 
 def _cut_off(evidence: Evidence) -> Found:
@@ -194,7 +179,7 @@ _FINDERS: Final = (
     _spans,
     _untimed,
     _cut_off,
-    _run_spans,
+    gaps_of_run_parts,
     _clock_holes,
     gaps_of_values,
     gaps_of_usage,

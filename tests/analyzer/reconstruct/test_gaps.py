@@ -492,3 +492,36 @@ def test_a_predicate_outside_another_instrumentor_s_span_of_the_call_counts():
     record.tool("refund", {"id": 7}, {"code": 402}, outer, scope="openinference")
     (step,) = record.run().steps
     assert step.ok is None
+
+
+def resumed_runs(second_run_span: bool) -> Recording:
+    record = Recording()
+    first = record.agent("support", run_id="r", attributes=RUN_SPAN, lasts=20)
+    record.tool("lookup", {}, "done", first, run_id="r")
+    later = "lost"
+    if second_run_span:
+        later = record.agent("support", run_id="r", attributes=RUN_SPAN, at=100)
+    record.tool("lookup", {}, "done", later, run_id="r", at=200)
+    return record
+
+
+def test_a_part_of_a_resumed_run_that_never_ended_is_unfinished():
+    run = resumed_runs(second_run_span=False).run()
+    assert gaps(run) == {"missing_parent": 1, "unfinished_span": 1}
+    assert [gap.detail for gap in run.gaps if gap.name == "unfinished_span"] == [
+        "the run span of a part is missing: it did not end, or its span was lost"
+    ]
+    (finding,) = Never("delete").check(run.batch)
+    assert finding.state is State.INSUFFICIENT
+
+
+def test_a_resumed_run_whose_parts_ended_has_no_gap():
+    assert gaps(resumed_runs(second_run_span=True).run()) == {}
+
+
+def test_a_call_below_a_missing_span_within_the_run_is_of_the_part_that_ended():
+    record = Recording()
+    agent = record.agent("support", run_id="r", attributes=RUN_SPAN, lasts=1000)
+    record.tool("lookup", {}, "done", agent, run_id="r")
+    record.tool("remote", {}, "done", "a client's span", run_id="r")
+    assert gaps(record.run()) == {"missing_parent": 1}

@@ -1,0 +1,72 @@
+"""Did every part of a run of our SDK end? A run span is exported when its part ends.
+
+1. A run of ours without a run span did not end, or its span was lost.
+2. A run that was taken up again has a run span for each part. One part's does not speak for
+   another: a span of the run whose way up ends at a parent that is missing, below no run span, and
+   which began outside the time of every run span that is there, belongs to a part that has none.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Final
+
+import numpy as np
+
+from trackway.schema import GapName, Trackway
+from trackway_analyzer.reconstruct.columns import NEVER, NONE, Ints, SpanColumns
+from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap
+from trackway_analyzer.reconstruct.tree import nearest, topmost
+from trackway_analyzer.spans import NO_TIME
+
+_OF_RUN_SPAN: Final = rf'"(?:{Trackway.SCHEMA_VERSION}|{Trackway.RUN_LAST_STEP})":'.replace(
+    ".", r"\."
+)
+"""An attribute of run spans alone: of each from its start, or from its end."""
+_NO_RUN_SPAN: Final = "the run span is missing: the run did not end, or its span was lost"
+_NO_PART: Final = "the run span of a part is missing: it did not end, or its span was lost"
+
+
+def gaps_of_run_parts(evidence: Evidence) -> Found:
+    """One gap for the run ids of a run that lack their run span, one for those that lack a part."""
+    columns, run = evidence.columns, evidence.run
+    own = columns.codes("run_id")
+    rows = columns.naming(_OF_RUN_SPAN)
+    rows = rows[~columns.is_step[rows] & (own[rows] != NONE)]
+    member = (own != NONE) & (run != NONE)
+    bare = np.flatnonzero(member & ~np.isin(own, own[rows]))
+    adrift = evidence.tree.orphan[topmost(evidence.tree.parent)] & np.isin(own, own[rows])
+    if adrift.any():
+        marked = np.zeros(len(columns), dtype=bool)
+        marked[rows] = True
+        adrift &= member & ~marked & (nearest(evidence.tree.parent, marked) == NONE)
+    apart = _outside(columns, own, rows, np.flatnonzero(adrift))
+    for found, detail in ((bare, _NO_RUN_SPAN), (apart, _NO_PART)):
+        pairs = np.unique(np.stack((run[found], own[found])), axis=1)
+        for number, count in zip(*np.unique(pairs[0], return_counts=True), strict=True):
+            yield int(number), gap(GapName.UNFINISHED_SPAN, int(count), detail=detail)
+
+
+def _outside(columns: SpanColumns, own: Ints, spans: Ints, rows: Ints) -> Ints:
+    """Return the rows that began within none of the run spans of their run id."""
+    if not len(rows):
+        return rows
+    times: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    concerned = spans[np.isin(own[spans], own[rows])]
+    for row in concerned.tolist():
+        times[int(own[row])].append((int(columns.start[row]), int(columns.end[row])))
+    return np.array(
+        [
+            row
+            for row, at in zip(rows.tolist(), columns.start[rows].tolist(), strict=True)
+            if at != NO_TIME and not any(_holds(span, at) for span in times[int(own[row])])
+        ],
+        dtype=np.int64,
+    )
+
+
+def _holds(span: tuple[int, int], moment: int) -> bool:
+    start, end = span
+    if NO_TIME in span:
+        return True
+    return start <= moment and (end == NEVER or moment <= end)
