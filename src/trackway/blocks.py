@@ -150,9 +150,9 @@ class run(_Block):
         attributes: dict[str, Any] = {**opened.attributes}
         attributes[Trackway.SCHEMA_VERSION] = SCHEMA_VERSION
         attributes[GenAI.OPERATION_NAME] = "invoke_workflow"
-        if self._deadline is not None:
-            attributes[Trackway.DEADLINE] = self._deadline
         try:
+            if self._deadline is not None:
+                attributes[Trackway.DEADLINE] = named(self._deadline, recorder.names)
             if is_a(self._input, str):
                 put_text(attributes, Trackway.INPUT, "input", recorder.capture, self._input)
             elif self._input is not None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from trackway.capture.integers import whole
 from trackway.capture.storage import library_of
 from trackway.fields import either, get, is_a, is_list, items_of, word
 from trackway.messages import Message, message, part, parts, text_part
@@ -137,7 +138,11 @@ def _described(result: Any, reasons: list[str]) -> dict[str, Any]:
         GenAI.SYSTEM_FINGERPRINT: word(get(result, "system_fingerprint")),
         **usage(get(result, "usage")),
     }
-    return {key: value for key, value in attributes.items() if value is not None}
+    return {
+        key: whole(value) if isinstance(value, int) else value
+        for key, value in attributes.items()
+        if value is not None
+    }
 
 
 def usage(reported: Any) -> dict[str, Any]:

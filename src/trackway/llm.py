@@ -19,6 +19,7 @@ from opentelemetry.trace import SpanKind
 
 from trackway.binding import Binder
 from trackway.capture import Captured
+from trackway.capture.integers import whole
 from trackway.completions import (
     Completion,
     broken_off,
@@ -75,7 +76,7 @@ class LlmPlan(StepPlan):
         for name, (key, kind) in _PARAMETERS.items():
             value = number(arguments.get(name), kind)
             if value is not None:
-                attributes[key] = value
+                attributes[key] = whole(value) if isinstance(value, int) else value
         if arguments.get("stream") is True:
             attributes[GenAI.REQUEST_STREAM] = True
         _put_instructions(attributes, recorder, arguments)

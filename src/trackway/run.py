@@ -26,6 +26,7 @@ from opentelemetry.trace import INVALID_SPAN, Span, get_current_span
 
 from trackway import ids
 from trackway.capture import record_capture_error
+from trackway.capture.integers import whole
 from trackway.faults import goes_on
 from trackway.recording import active, named, put, put_text
 from trackway.said import both_texts
@@ -64,7 +65,11 @@ class Identity:
             Trackway.AGENT_VERSION: self.version,
             GenAI.CONVERSATION_ID: self.conversation,
         }
-        return {key: value for key, value in pairs.items() if value is not None}
+        return {
+            key: whole(value) if isinstance(value, int) else value
+            for key, value in pairs.items()
+            if value is not None
+        }
 
 
 @dataclass(frozen=True, slots=True)

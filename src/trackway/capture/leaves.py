@@ -22,6 +22,7 @@ import math
 from collections.abc import Callable
 from typing import Final
 
+from trackway.capture.integers import LONGEST_BITS, whole
 from trackway.capture.limits import ELLIPSIS, Limits, chars_marker
 from trackway.capture.parts import Blob, Digest, Opaque
 from trackway.capture.plain import INTEGER_BOUND
@@ -51,8 +52,6 @@ _SEARCHED_BYTES: Final = 4096
 _FEWEST_CARD_DIGITS: Final = 10**12
 _LONGEST_DIGITS: Final = 1e16
 """Floats below are written digit by digit, others with an exponent."""
-_LONGEST_INTEGER_BITS: Final = 4_096
-"""Python takes quadratic time to write longer ones, and refuses more than 4300 digits."""
 _LONG: Final = 512
 _MOST_ESCAPED: Final = 6
 """Characters of JSON that one character takes at most."""
@@ -185,12 +184,12 @@ class Leaves:
             self.redacted = True
             return CARD_MARKER
         bits = value.bit_length()
-        if bits <= _LONGEST_INTEGER_BITS:
+        if bits <= LONGEST_BITS:
             self.room -= bits + (bits * bits >> 15)  # Python writes them in quadratic time
-            return str(value)
-        self.cut = True
-        self.room -= _MARKER_COST
-        return f"{ELLIPSIS}[truncated integer of {bits} bits]"
+        else:
+            self.cut = True
+            self.room -= _MARKER_COST
+        return whole(value)
 
     def real(self, value: float) -> float | str:
         """Return a float, or the text that stands for it."""

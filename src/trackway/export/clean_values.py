@@ -7,7 +7,8 @@
    `trackway.truncated` and `trackway.content.sha256.KEY` holds the digest of the whole.
 3. With content off, `trackway.content.sha256.KEY` keeps the keyed hash of a value that is content;
    of events and links content is left out (`content.py`).
-4. A value that needs nothing of this is the same object.
+4. An integer beyond 64 bits is a text: OTLP has no room for it.
+5. A value that needs nothing of this is the same object.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from opentelemetry.sdk.trace import Event
 from opentelemetry.trace import Link, Status
 
 from trackway.capture import Capture, Limits, Redactor
+from trackway.capture.integers import is_whole, whole
 from trackway.capture.redact import KEY_NAME_MARKER
 from trackway.export.content import EVENTS, is_content, without_content
 from trackway.export.ended import attributes_of
@@ -47,12 +49,12 @@ class ValueCleaner:
         self._redacted: list[str] = []
         self._digests: dict[str, str] = {}
         self._hashes: dict[str, str] = {}
-        self._emptied = False
+        self._rewritten = False
 
     @property
     def touched(self) -> bool:
         """Whether anything was changed."""
-        return bool(self._redacted or self._digests or self._hashes or self._emptied)
+        return bool(self._redacted or self._digests or self._hashes or self._rewritten)
 
     def marks(self, members: Mapping[str, Any]) -> dict[str, Any]:
         """Return the attributes that say what was done, added to what the span says already."""
@@ -96,7 +98,7 @@ class ValueCleaner:
             return self._cut_bytes(name, value)
         if isinstance(value, (Mapping, Sequence)):
             return self._cut_tree(name, self._tree(name, value))
-        return value
+        return self._number(value)
 
     def text(self, field: str, text: str) -> str:
         """Return a text without secrets; `field` is noted where it held one."""
@@ -112,7 +114,7 @@ class ValueCleaner:
         if not status.description:
             return status
         if self._hidden is not None:
-            self._emptied = True
+            self._rewritten = True
             return Status(status.status_code)
         clean = self._cut("status", self.text("status", status.description))
         return status if clean == status.description else Status(status.status_code, clean)
@@ -121,10 +123,10 @@ class ValueCleaner:
         """Return what may stand as an event."""
         members = event.attributes or {}
         if self._hidden is not None and event.name in EVENTS and members:
-            self._emptied = True
+            self._rewritten = True
             return Event(event.name, attributes_of({}, event.dropped_attributes), event.timestamp)
         told = members if self._hidden is None else without_content(members)
-        self._emptied = self._emptied or told is not members
+        self._rewritten = self._rewritten or told is not members
         name = self.text("event", event.name)
         clean = self._hanging(name, told)
         if clean is members and name == event.name:
@@ -135,7 +137,7 @@ class ValueCleaner:
         """Return what may stand as a link."""
         members = link.attributes or {}
         told = members if self._hidden is None else without_content(members)
-        self._emptied = self._emptied or told is not members
+        self._rewritten = self._rewritten or told is not members
         clean = self._hanging("link", told)
         if clean is members:
             return link
@@ -187,7 +189,14 @@ class ValueCleaner:
         if isinstance(value, Sequence) and not isinstance(value, bytes):
             items = tuple(self._beside(key, [self._tree(key, item) for item in value]))
             return value if all(map(_is, items, value)) else items
-        return value
+        return self._number(value)
+
+    def _number(self, value: Any) -> Any:
+        """Return what may stand for a value that is no text and no container."""
+        if is_whole(value):
+            return value
+        self._rewritten = True
+        return whole(value)
 
     def _beside(self, key: str, items: list[Any]) -> list[Any]:
         if self._redactor is None:

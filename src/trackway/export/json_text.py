@@ -2,6 +2,7 @@
 
 1. What JSON lacks is tagged as `schema.BYTES_TAG` and its neighbours describe.
 2. Text that is not valid Unicode is escaped.
+3. An integer beyond 64 bits is a text, as it is everywhere on a span.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from typing import Any, Final
 import orjson
 
 from trackway import schema
+from trackway.capture.integers import is_whole, whole
 
+_EXACT: Final = orjson.OPT_STRICT_INTEGER
+"""Refuses integers of more than 53 bits, those beyond 64 with them, at no cost for others."""
 _AS_IS: Final = frozenset({str, int, bool, type(None)})
 _TAGS: Final = frozenset({schema.BYTES_TAG, schema.FLOAT_TAG, schema.MAP_TAG})
 _NOT_FINITE: Final = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
@@ -41,7 +45,7 @@ def all_to_json(members: Sequence[Mapping[str, Any]]) -> tuple[list[str], frozen
             found if _are_plain(found.values()) else _tagged_members(found) for found in members
         ]
     try:
-        return [orjson.dumps(found).decode() for found in members], nested
+        return [orjson.dumps(found, option=_EXACT).decode() for found in members], nested
     except TypeError:
         return list(map(_encode, members)), nested
 
@@ -82,6 +86,20 @@ def _tagged(value: Any) -> Any:
 
 def _encode(tagged: Mapping[str, Any]) -> str:
     try:
-        return orjson.dumps(tagged).decode()
-    except TypeError:  # an integer of more than 64 bits, or no valid Unicode
-        return json.dumps(tagged, separators=(",", ":"))
+        return orjson.dumps(tagged, option=_EXACT).decode()
+    except TypeError:  # a large integer, or no valid Unicode
+        pass
+    bounded = _bounded(tagged)
+    try:
+        return orjson.dumps(bounded).decode()
+    except TypeError:
+        return json.dumps(bounded, separators=(",", ":"))
+
+
+def _bounded(tagged: Any) -> Any:
+    """Replace integers beyond 64 bits by their texts."""
+    if isinstance(tagged, Mapping):
+        return {key: _bounded(item) for key, item in tagged.items()}
+    if isinstance(tagged, (tuple, list)):
+        return list(map(_bounded, tagged))
+    return tagged if is_whole(tagged) else whole(tagged)
