@@ -24,8 +24,9 @@ from trackway_analyzer.engine import By, Engine
 from trackway_analyzer.engine.native_files import NativeFiles
 from trackway_analyzer.outcomes import Joined, OutcomeRow, joined
 from trackway_analyzer.read import read
+from trackway_analyzer.read.overlooked import overlooked
 from trackway_analyzer.read.quarantine import QUARANTINE_SCHEMA
-from trackway_analyzer.read.source import PassedOver, files, listing
+from trackway_analyzer.read.source import PassedOver, listing
 from trackway_analyzer.summary import GAP_SCHEMA
 
 _PARQUET: Final = ".parquet"
@@ -60,7 +61,10 @@ class SpanSource:
         place = isinstance(self._source, str | PathLike)
         if not place or self._dialect is not None or self._format not in (None, "parquet"):
             return None
-        found = list(files(self._source))
+        named = listing(self._source)
+        if next(overlooked(named), None) is not None:
+            return None
+        found = named.files
         local = all(file.filesystem is None and file.path.endswith(_PARQUET) for file in found)
         return NativeFiles.of([file.path for file in found]) if local else None
 

@@ -1,14 +1,16 @@
 """Bytes of a file, decompressed, within bounds.
 
-1. gzip and zstd are told by their first bytes, never by the file's name.
+1. gzip, zstd, bzip2 and xz are told by their first bytes, never by the file's name.
 2. More than `MAX_RATIO` bytes out of one byte in, once `FREE_BYTES` have come out, is a bomb.
 3. A compressed file that ends too early gives what it holds, and then says so.
 """
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import sys
 import zlib
 from collections.abc import Callable
@@ -27,11 +29,20 @@ ZSTD: Final = b"\x28\xb5\x2f\xfd"
 
 _PIECE: Final = 64 * 1024
 _GZIP = b"\x1f\x8b"
+_XZ = b"\xfd7zX"
+_BZIP2 = b"BZh"
+_BZIP2_BLOCK = b"1AY&SY"
+"""What stands behind the mark and a digit: a text may begin as the mark does."""
+_START: Final = 10
 
 
 def is_compressed(head: bytes) -> bool:
     """Tell whether bytes begin as a compressed file does."""
-    return head.startswith((_GZIP, ZSTD))
+    return head.startswith((_GZIP, ZSTD, _XZ)) or _is_bzip2(head)
+
+
+def _is_bzip2(head: bytes) -> bool:
+    return head.startswith(_BZIP2) and head[4:].startswith(_BZIP2_BLOCK)
 
 
 class UnreadableStreamError(ValueError):
@@ -101,9 +112,10 @@ class ByteStream(_Bytes):
     def __init__(self, file: TraceFile) -> None:
         super().__init__()
         raw = file.open()
-        start = raw.read(len(ZSTD))
+        start = raw.read(_START)
         self._file = _Counted(start, raw)
-        self._stream: Any = self._file
+        opened: Any = self._file
+        self._stream: Any = opened
         self._out = 0
         self._compressed = True
         # What was decompressed before an early end must not be lost: one piece at a time.
@@ -111,7 +123,13 @@ class ByteStream(_Bytes):
         if start.startswith(_GZIP):
             self._stream = gzip.GzipFile(fileobj=self._file)
             self._next = self._stream.read1
-        elif start == ZSTD:
+        elif _is_bzip2(start):
+            self._stream = bz2.BZ2File(self._file)
+            self._next = self._stream.read1
+        elif start.startswith(_XZ):
+            self._stream = lzma.LZMAFile(opened)  # noqa: SIM115  # closed with the stream
+            self._next = self._stream.read1
+        elif start.startswith(ZSTD):
             self._stream = pa.CompressedInputStream(pa.PythonFile(self._file, "r"), "zstd")
             self._next = lambda size: self._stream.read(min(size, _PIECE))
         else:
@@ -124,7 +142,7 @@ class ByteStream(_Bytes):
             raise UnreadableStreamError(
                 Reason.TRUNCATED_FILE, f"the compressed file ends early: {error}"
             ) from None
-        except (zlib.error, gzip.BadGzipFile, pa.ArrowException, OSError) as error:
+        except (zlib.error, lzma.LZMAError, pa.ArrowException, OSError) as error:
             if not self._compressed:
                 raise
             cut = "runcated" in str(error)

@@ -3,6 +3,7 @@
 | format | how it is told |
 |---|---|
 | `parquet` | the first four bytes are `PAR1` |
+| Arrow | the first bytes are `ARROW1`, or a stream's `FF FF FF FF` |
 | `otlp-protobuf` | the first byte is that of a list of resource spans, bare or after a length |
 | `otlp-json` | JSON with `resourceSpans`, bare or wrapped in `batches`, `data` and the like |
 | `jaeger-json` | JSON with traces of `traceID`, `spans` and `processes` |
@@ -21,6 +22,7 @@ from trackway_analyzer.read.frames import is_framed
 
 ARCHIVE_MARK: Final = b"PK\x03\x04"
 SPOOL_MARK: Final = b"TWSPOOL1"
+ARROW_MARKS: Final = (b"ARROW1\x00\x00", b"\xff\xff\xff\xff")
 
 
 class Format(StrEnum):
@@ -53,6 +55,8 @@ class Container(StrEnum):
     TEXT = "text"
     """JSON: one document, or one a line."""
     FRAMES = "frames"
+    ARROW = "arrow"
+    """An IPC file, as Feather is, or a stream."""
     MESSAGE = "message"
     """One protobuf message."""
     SPOOL = "spool"
@@ -63,6 +67,8 @@ def container_of(head: bytes, forced: Format | None) -> Container:
     """Return how to cut a file that begins with these bytes."""
     if forced is Format.PARQUET or (forced is None and head.startswith(b"PAR1")):
         return Container.PARQUET
+    if head.startswith(ARROW_MARKS):
+        return Container.ARROW
     if head.startswith(ARCHIVE_MARK):
         return Container.ARCHIVE
     if head.startswith(SPOOL_MARK):
@@ -85,7 +91,7 @@ _FOREIGN: Final = (
     (b"%PDF", "a PDF"),
     (b"PK\x03\x04", "a zip archive"),
     (b"SQLite format 3", "an SQLite database: export its traces, or read them through its server"),
-    (b"ARROW1", "an Arrow file: read it with pyarrow and give the table"),
+    (b"FEA1", "Feather of version 1: write it as version 2 or Parquet"),
     (b"\x80\x04", "a pickle, which is never opened"),
     (b"\x80\x05", "a pickle, which is never opened"),
     (b"<", "HTML or XML"),

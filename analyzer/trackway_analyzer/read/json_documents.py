@@ -22,6 +22,7 @@ from trackway_analyzer.read.json_pieces import SEPARATORS, Loss, Pieces, pieces
 from trackway_analyzer.read.json_pieces import Located as Located
 from trackway_analyzer.read.otlp_usual import UsualDocument
 from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.read.unread_forms import unread_text
 
 MAX_DOCUMENT: Final = 512 * 1024 * 1024
 _KEYS: Final = (
@@ -92,6 +93,10 @@ def _whole(
         yield from found.documents
     elif not lines.broken:
         reason = _reason(document, text)
+        unread = unread_text(text) if reason is Reason.NOT_A_TRACE else None
+        if unread is not None:
+            quarantine.add(Reason.UNREAD_FORM, unread, offset)
+            return
         never = reason is Reason.NOT_A_TRACE
         quarantine.add(reason, looks_like(text) if never else f"no JSON: {document.why}", offset)
 

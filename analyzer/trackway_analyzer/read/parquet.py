@@ -24,11 +24,13 @@ import pyarrow.parquet as pq
 
 from trackway.schema import SPAN_COLUMNS, content_attributes
 from trackway_analyzer.dialects import SpanReader
+from trackway_analyzer.json_text import parsed
 from trackway_analyzer.read.carried import adopt_footer
 from trackway_analyzer.read.detect import Format
 from trackway_analyzer.read.formats import table_format
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.span_rows import converted
+from trackway_analyzer.read.unread_forms import unread_columns
 from trackway_analyzer.spans import CARRIED, Attributes, Origin, RawEvent, RawLink, RawSpan
 from trackway_analyzer.tables import SPAN_SCHEMA
 
@@ -39,7 +41,11 @@ _SERVICE: Final = b"trackway.service"
 
 
 class ForeignTableError(ValueError):
-    """A table that is no span table."""
+    """A table that is no span table; `unread` says what it may hold all the same."""
+
+    def __init__(self, message: str, unread: str | None = None) -> None:
+        super().__init__(message)
+        self.unread = unread
 
 
 def parquet_tables(
@@ -118,7 +124,8 @@ def _refuse_foreign(names: list[str]) -> None:
     if missing:
         shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
         raise ForeignTableError(
-            f"no span table: columns {', '.join(missing)} are missing; it has {shown or 'none'}"
+            f"no span table: columns {', '.join(missing)} are missing; it has {shown or 'none'}",
+            unread_columns(names),
         )
     twice = sorted({name for name in names if name in SPAN_SCHEMA.names and names.count(name) > 1})
     if twice:
@@ -219,8 +226,5 @@ def _attributes(row: dict[str, Any]) -> Attributes:
 def _object(text: str | None) -> Attributes:
     if not text:
         return {}
-    try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return {}
+    value = parsed(text)
     return value if isinstance(value, dict) else {}

@@ -10,7 +10,8 @@
 5. A trace that a file names and of which it holds no span is lost (`empty_trace`): nobody knows
    what it did. A record that is a run by itself (a benchmark's, a transcript, a session) and holds
    no step is a run without steps, with the gap `tools_not_observable`. A list of no traces loses
-   nothing. So is what an answer of a store says that it lacks (`partial_answer`).
+   nothing. So is what an answer of a store says that it lacks (`partial_answer`), and
+   what looks like calls or spans in a form that is not read (`unread_form`).
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Reason(StrEnum):
     NO_TASK_ID = "no_task_id"
     EMPTY_TRACE = "empty_trace"
     PARTIAL_ANSWER = "partial_answer"
+    UNREAD_FORM = "unread_form"
     NOT_A_TRACE = "not_a_trace"
     UNJOINED_LOG = "unjoined_log"
     UNJOINED_CALL = "unjoined_call"

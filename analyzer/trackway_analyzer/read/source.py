@@ -5,7 +5,8 @@
    without, in the order of their paths. A pattern with `*` is what it finds. A list is each of its
    items. `-` is standard input.
 2. Of a folder, hidden files, those that begin with `_` and those that only tell people or programs
-   about it (`_BESIDE`: a README, a policy) are left out; any other is passed over, and named.
+   about it (`_BESIDE`: a README, a policy) are left out; any other is passed over, and named
+   (`overlooked` says which of them may hold traces).
 3. A URL is read through pyarrow, or else through fsspec where it is installed.
 4. A path that is not there, or a folder without any such file, raises `SourceError`, which says
    what was looked for and what is there instead.
@@ -50,6 +51,12 @@ ENDINGS: Final = (
     ".pb.zst",
     ".zst",
     ".gz",
+    ".bz2",
+    ".xz",
+    ".arrow",
+    ".arrows",
+    ".feather",
+    ".ipc",
 )
 _ROTATED: Final = re.compile(r"([.-]\d+)+$")
 _BESIDE: Final = re.compile(
@@ -96,6 +103,9 @@ class PassedOver:
 
     folder: str
     names: tuple[str, ...]
+    root: str
+    """The folder on its file system."""
+    filesystem: pafs.FileSystem | None = None
 
     def __str__(self) -> str:
         return f"names that end like no format: {_listed(list(self.names))}"
@@ -107,6 +117,13 @@ class Listing:
 
     files: tuple[TraceFile, ...]
     passed_over: tuple[PassedOver, ...]
+
+    def others(self) -> Iterator[TraceFile]:
+        """Return the files that are passed over."""
+        for others in self.passed_over:
+            for below in others.names:
+                name = f"{others.folder.rstrip('/')}/{below}"
+                yield TraceFile(name, f"{others.root}/{below}", others.filesystem)
 
 
 def listing(source: Location | Iterable[Location]) -> Listing:
@@ -160,7 +177,8 @@ def _files_of(path: str, passed_over: list[PassedOver]) -> Iterator[TraceFile]:
         raise SourceError(_missing(path))
 
 
-def _is_named_like_traces(name: str) -> bool:
+def is_named_like_traces(name: str) -> bool:
+    """Tell whether the name of a file ends like a format that is known."""
     name = name.lower()
     return name.endswith(ENDINGS) or _ROTATED.sub("", name).endswith(ENDINGS)
 
@@ -169,14 +187,20 @@ def _is_hidden(below: str) -> bool:
     return any(part.startswith(_HIDDEN) for part in below.split("/"))
 
 
-def _pass_over(folder: str, others: list[str], passed_over: list[PassedOver]) -> None:
+def _pass_over(
+    folder: str,
+    others: list[str],
+    passed_over: list[PassedOver],
+    root: str,
+    filesystem: pafs.FileSystem | None = None,
+) -> None:
     names = [
         name
         for name in others
         if not _is_hidden(name) and not _BESIDE.fullmatch(name.rpartition("/")[2].lower())
     ]
     if names:
-        passed_over.append(PassedOver(folder, tuple(names)))
+        passed_over.append(PassedOver(folder, tuple(names), root, filesystem))
 
 
 def _files_in(folder: str, passed_over: list[PassedOver]) -> list[str]:
@@ -187,13 +211,13 @@ def _files_in(folder: str, passed_over: list[PassedOver]) -> list[str]:
         folders[:] = sorted(name for name in folders if not name.startswith(_HIDDEN))
         for name in sorted(names):
             path = os.path.join(place, name)
-            if name.startswith(_HIDDEN) or not _is_named_like_traces(name):
+            if name.startswith(_HIDDEN) or not is_named_like_traces(name):
                 others.append(Path(path).relative_to(folder).as_posix())
             else:
                 found.append(path)
     if not found:
         raise SourceError(_nothing_in(folder, others))
-    _pass_over(folder, others, passed_over)
+    _pass_over(folder, others, passed_over, folder)
     return sorted(found)
 
 
@@ -211,13 +235,13 @@ def _remote_files(url: str, passed_over: list[PassedOver]) -> Iterator[TraceFile
         if item.type != pafs.FileType.File:
             continue
         below = item.path[len(root) :].strip("/")
-        if _is_hidden(below) or not _is_named_like_traces(below):
+        if _is_hidden(below) or not is_named_like_traces(below):
             others.append(below)
         else:
             found.append(item.path)
     if not found:
         raise SourceError(_nothing_in(url, others))
-    _pass_over(url, others, passed_over)
+    _pass_over(url, others, passed_over, root, filesystem)
     for path in sorted(found):
         yield TraceFile(f"{prefix}{path}", path, filesystem)
 

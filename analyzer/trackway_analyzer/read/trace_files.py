@@ -14,6 +14,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from trackway_analyzer.dialects import SpanReader
+from trackway_analyzer.read.arrow_files import arrow_tables
 from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError, is_compressed
 from trackway_analyzer.read.detect import ARCHIVE_MARK, Container, Format, container_of
 from trackway_analyzer.read.formats import SessionLines, document_spans, document_table
@@ -32,6 +33,7 @@ from trackway_analyzer.read.otlp_signals import (
     kept_logs,
 )
 from trackway_analyzer.read.otlp_usual import UsualDocument, usual_spans
+from trackway_analyzer.read.overlooked import overlooked
 from trackway_analyzer.read.parquet import ForeignTableError, any_table, parquet_tables
 from trackway_analyzer.read.partial_answers import PartialAnswers
 from trackway_analyzer.read.quarantine import Quarantine, Quarantined, Reason, quarantine_table
@@ -39,6 +41,7 @@ from trackway_analyzer.read.source import STDIN, Listing, PassedOver, TraceFile
 from trackway_analyzer.read.span_rows import Gathering, SpanBatch
 from trackway_analyzer.read.spool_frames import arrow_table, spooled
 from trackway_analyzer.read.transcripts.eval_archive import eval_documents
+from trackway_analyzer.read.unread_forms import unread_form
 from trackway_analyzer.spans import RawSpan
 
 _OTLP: Final = (None, Format.OTLP_JSON, Format.OTLP_PROTOBUF)
@@ -51,6 +54,7 @@ def read_files(
     work = _Work(reader, forced, strict=strict)
     for others in source.passed_over:
         work.pass_over(others)
+    work.look_over(source)
     for file in work.in_order(list(source.files)):
         yield from work.file(file)
     yield from work.rest()
@@ -83,6 +87,13 @@ class _Work:
         quarantine = Quarantine(others.folder)
         quarantine.add(Reason.PASSED_OVER, str(others), count=len(others.names))
         self._gathering.put_aside(quarantine)
+
+    def look_over(self, source: Listing) -> None:
+        """Put aside files that are not read and may hold traces."""
+        for file, what in overlooked(source):
+            quarantine = Quarantine(file.name, strict=self._strict)
+            quarantine.add(Reason.UNREAD_FORM, what)
+            self._gathering.put_aside(quarantine)
 
     def file(self, file: TraceFile) -> Iterator[SpanBatch]:
         """Read one file."""
@@ -117,6 +128,10 @@ class _Work:
         container = container_of(stream.head(), self._forced)
         if container is Container.PARQUET:
             yield from self._parquet(file, stream, quarantine)
+        elif container is Container.ARROW:
+            arrow = _whole(stream, quarantine) or b""
+            tables = arrow_tables(arrow, self._reader, self._forced, quarantine)
+            yield from self._tables(tables, "Arrow", quarantine)
         elif container is Container.ARCHIVE:
             with _seekable(file, stream, quarantine) as archive:
                 for document in eval_documents(archive, quarantine):
@@ -172,7 +187,11 @@ class _Work:
             yield from self._gathering.add(found, quarantine)
             return
         if logs is None:
-            quarantine.add(Reason.NOT_A_TRACE, _foreign(document), offset)
+            unread = unread_form(document)
+            if unread is not None and self._forced is not None:
+                unread = f"it was to be read as {self._forced}, and is none: {unread}"
+            reason = Reason.NOT_A_TRACE if unread is None else Reason.UNREAD_FORM
+            quarantine.add(reason, unread or _foreign(document), offset)
 
     def _usual(
         self, document: UsualDocument, quarantine: Quarantine, offset: int
@@ -225,13 +244,20 @@ class _Work:
             source = pa.BufferReader(file.content)
         elif file.filesystem is not None:
             source = file.open()
+        tables = parquet_tables(source, self._reader, self._forced, quarantine)
+        yield from self._tables(tables, "Parquet", quarantine)
+
+    def _tables(
+        self, tables: Iterator[pa.Table], kind: str, quarantine: Quarantine
+    ) -> Iterator[SpanBatch]:
         try:
-            for table in parquet_tables(source, self._reader, self._forced, quarantine):
+            for table in tables:
                 yield SpanBatch(table, quarantine_table())
         except ForeignTableError as error:
-            quarantine.add(Reason.NOT_A_TRACE, str(error))
+            reason = Reason.NOT_A_TRACE if error.unread is None else Reason.UNREAD_FORM
+            quarantine.add(reason, error.unread or str(error))
         except (pa.ArrowException, UnicodeDecodeError) as error:
-            quarantine.add(Reason.UNREADABLE, f"no readable Parquet: {error}")
+            quarantine.add(Reason.UNREADABLE, f"no readable {kind}: {error}")
 
 
 def _whole(stream: ByteStream, quarantine: Quarantine) -> bytes | None:

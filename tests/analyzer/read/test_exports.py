@@ -290,7 +290,9 @@ def test_what_an_instrumentor_wrote_counts_before_what_langfuse_made_of_it(tmp_p
 def test_a_forced_format_reads_no_other(name: str, other: str) -> None:
     trajectories = ta.load(EXPORTS / name, format=other)
     assert len(trajectories.span_table) == 0
-    assert set(trajectories.quarantined["reason"].to_pylist()) == {"not_a_trace"}
+    assert set(trajectories.quarantined["reason"].to_pylist()) == {"unread_form"}
+    detail = trajectories.quarantined["detail"].to_pylist()[0]
+    assert detail.startswith(f"it was to be read as {other}, and is none: ")
 
 
 @pytest.mark.parametrize(

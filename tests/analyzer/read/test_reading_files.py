@@ -210,7 +210,7 @@ def test_a_folder_is_read_whatever_the_case_of_endings_and_with_rotated_files(
 def test_files_that_a_folder_holds_and_nobody_reads_are_named(tmp_path: Path) -> None:
     written(tmp_path, lines(spans(1)), "a.json")
     for name in ("sub/trace.txt", "b.log", "README", "policy.yaml", "_SUCCESS", ".x", "c/_d/e.txt"):
-        written(tmp_path, lines(spans(1)), name)
+        written(tmp_path, b"2026-11-30 10:00:00 up\n", name)
     for source in (tmp_path, f"file://{tmp_path}"):
         (batch,) = read(source, strict=True)
         (row,) = batch.quarantine.to_pylist()
@@ -218,11 +218,24 @@ def test_files_that_a_folder_holds_and_nobody_reads_are_named(tmp_path: Path) ->
         assert row["detail"] == "names that end like no format: b.log, sub/trace.txt"
 
 
+def test_traces_under_a_name_that_ends_like_no_format_are_lost(tmp_path: Path) -> None:
+    for name in ("a.json", "b.log", "README"):
+        written(tmp_path, lines(spans(1)), name)
+    for source in (tmp_path, f"file://{tmp_path}"):
+        (batch,) = read(source)
+        other, row = sorted(batch.quarantine.to_pylist(), key=lambda each: each["reason"])
+        assert (other["reason"], other["count"]) == ("passed_over", 1)
+        assert (row["file"], row["reason"]) == (f"{source}/b.log", "unread_form")
+        assert row["detail"] == (
+            "traces whose name ends like no format: give it by name, or rename it"
+        )
+
+
 def test_a_check_says_which_files_of_a_folder_nobody_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     written(tmp_path, lines(spans(1)), "runs/a.json")
-    written(tmp_path, lines(spans(1)), "runs/b.txt")
+    written(tmp_path, b"2026-11-30 10:00:00 up\n", "runs/b.txt")
     written(tmp_path, b"version: 1\nrules:\n  - forbid: [rm]\n", "policy.yaml")
     policy = str(tmp_path / "policy.yaml")
     assert trackway(["check", str(tmp_path / "runs"), "--policy", policy]) == 2
