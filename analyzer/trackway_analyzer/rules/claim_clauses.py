@@ -6,7 +6,9 @@
    …" stand before a clause and are no part of it. A word takes back what its own clause says.
 2. Negated: `not`, `n't`, `never`, `cannot`, `unable`, `failed to`, `yet to` in the clause; `no`,
    `without`, `none` up to the end of the match; `failed`, `declined`, `rejected`, `on hold` outside
-   the match. `not only` negates nothing.
+   the match; `doubt`, `unlikely`, `unclear`; `nearly`, `almost`, `non-` right before it; an answer
+   behind it ("Refunded: no"). `not only`, `no doubt` negate nothing. Names, values, compounds and
+   clauses about a thing are no words of the clause (`set_aside`).
 3. Conditional: `if`, `once`, `when`, `unless`, `until`, `after`, `before`, `whether`, `as soon as`,
    `in case` up to the end of the match; after it, or in a clause before, only where the clause is
    in the present tense ("is refunded once we receive it").
@@ -24,7 +26,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from trackway_analyzer.rules.claim_forms import (
+    AIMED_AT,
+    ANSWERED_NO,
     ASKED_FOR,
     ASKS,
     ASSURED,
@@ -39,9 +45,11 @@ from trackway_analyzer.rules.claim_forms import (
     GOES_ON,
     IN_GENERAL,
     MODAL,
+    NEARLY,
     NO,
     NOT,
     OPENING,
+    OWN_TAG,
     OWN_WORDS,
     PASSIVE,
     PRESENT,
@@ -50,10 +58,17 @@ from trackway_analyzer.rules.claim_forms import (
     TO_COME,
     WHICH_WAS_DONE,
 )
+from trackway_analyzer.rules.set_aside import Span, set_aside
 
 
-def is_claim(sentence: str, start: int, end: int) -> bool:
-    """Whether the words of a sentence from `start` to `end` are said to be so."""
+def is_claim(sentence: str, start: int, end: int, values: Iterable[Span] = ()) -> bool:
+    """Whether the words of a sentence from `start` to `end` are said to be so.
+
+    `values` are places of what named groups caught.
+    """
+    sentence = set_aside(sentence, start, end, values)
+    if ANSWERED_NO.match(sentence, end) or NEARLY.search(sentence[:start]):
+        return False
     own = max((m.end() for m in OWN_WORDS.finditer(sentence, 0, start)), default=0)
     if _asked(sentence, end) or REPORTED.search(sentence[own:end]):
         return False
@@ -71,8 +86,9 @@ def is_claim(sentence: str, start: int, end: int) -> bool:
     )
 
 
-def is_denied(sentence: str, start: int, end: int) -> bool:
+def is_denied(sentence: str, start: int, end: int, values: Iterable[Span] = ()) -> bool:
     """Whether the words of a sentence from `start` to `end` are said not to be so."""
+    sentence = set_aside(sentence, start, end, values)
     if _asked(sentence, end):
         return False
     first, last = _clause(sentence, start, end)
@@ -86,7 +102,7 @@ def is_denied(sentence: str, start: int, end: int) -> bool:
 
 def _asked(sentence: str, end: int) -> bool:
     """Whether a sentence asks what it says up to `end`."""
-    if not sentence.rstrip("\"')] ").endswith("?"):
+    if not sentence.rstrip("\"')] ").endswith("?") or OWN_TAG.search(sentence, end):
         return False
     later = (b.end() for b in BOUNDARY.finditer(sentence, end))
     return bool(ASKS.match(sentence)) or not any(ASKS.match(sentence, at) for at in later)
@@ -102,6 +118,8 @@ def _negated(before: str, inside: str, after: str) -> bool:
 
 
 def _still_to_come(before: str, inside: str, after: str) -> bool:
+    if AIMED_AT.search(before):
+        return True
     if MODAL.search(before + inside) or TO_COME.search(before + inside + after):
         return True
     modal = MODAL.search(after)

@@ -18,6 +18,7 @@ BOUNDARY: Final = re.compile(
     r"|(?<!\bsoon)(?<!\blong)(?<!\bfar)\s(?=(?:since|as|given\s+that)\s+(?:I|we|you|it|they|he|she|this|that|the|your|there)\b)"
     r"|\s(?=(?:that\s+|which\s+)?(?:you|they|he|she|it)\s+"
     r"(?:never\b|(?:did|could|have|has)(?:n['’]t|\s+not)\b))"
+    r"|\s(?=since\s+(?:I|we)\b)"
     r"|\s(?=yet\s+(?:I|we|you|it|they|the|your|this)\b)"
     r"|\s(?=(?:that|which|who)\s+(?:will|should|can|may|might|would|could)\b)",
     _WORDS,
@@ -38,7 +39,12 @@ ASSURED: Final = re.compile(
     r"(?:glad|happy|pleased|relieved|delighted)\s+to\s+(?:know|hear|learn|see)"
     r"|(?:please|kindly)\s+(?:note|know|rest\s+assured|be\s+(?:advised|aware|informed|assured))"
     r"|you\s+(?:can|may)\s+(?:be\s+sure|rest\s+assured)"
-    r"|you\s+(?:can|may|will|should)\s+(?:see|notice|find)(?=\s+that\b)"
+    r"|you(?:['’]ll)?\s+(?:(?:can|may|might|will|should)\s+)?(?:(?:also|already|now)\s+)?"
+    r"(?:see|notice|find|have\s+(?:seen|noticed|found))(?=\s+(?:that|I|we)\b)"
+    r"|(?:I\s+hope\s+(?:that\s+)?)?you\s+(?:do(?:n['’]t|\s+not)|wo(?:n['’]t)|will\s+not)\s+mind"
+    r"(?=\s+(?:that|I|we)\b)"
+    r"|(?:I|we)\s+could(?:n['’]t|\s+not)\s+be\s+(?:happier|gladder|prouder|more\s+\w+)\s+"
+    r"(?:to\s+(?:say|tell\s+you|report|announce|confirm|share|inform\s+you)|that)"
     r")(?:\s+that)?\s+(?!to\b)",
     _WORDS,
 )
@@ -102,10 +108,40 @@ NOT: Final = re.compile(
     r"\b(?:not(?!\s+(?:only|just|merely)\b)|never|cannot|unable|neither|nor|hardly)\b"
     r"|n['’]t\b(?!\s+(?:only|just|merely)\b)"
     r"|\b(?:failed|fails|failing|refused?|declined?|refuses|unwilling|yet)\s+to\b"
-    r"|\b(?:still|remains?)\s+to\s+be\b|\bno\s+longer\b",
+    r"|\b(?:still|remains?)\s+to\s+be\b|\bno\s+longer\b"
+    r"|(?<!\bno\s)(?<!\ba\s)(?<!\bany\s)(?<!\bwithout\s)\bdoubt(?:s|ed|ful)?\b"
+    r"|\b(?:unlikely|unclear|uncertain|unsure)\b",
     _WORDS,
 )
-NO: Final = re.compile(r"\b(?:no|none|nothing|nobody|without|instead\s+of|rather\s+than)\b", _WORDS)
+NO: Final = re.compile(
+    r"\b(?:no(?!\s+(?:doubt|problem|worries)\b)|none|nothing|nobody"
+    r"|without(?!\s+(?:an?\s+|any\s+)?(?:doubt|question|fail)\b)|instead\s+of|rather\s+than)\b",
+    _WORDS,
+)
+NEARLY: Final = re.compile(
+    r"\b(?:nearly|almost|all\s+but|close\s+to|(?<!\w)non-?|(?<!\w)un-?|never-|not-|to-be-)"
+    r"(?:\s+(?:been|being|getting))?\s*\Z",
+    _WORDS,
+)
+"""What stands right before a word and says that it is not so."""
+ANSWERED_NO: Final = re.compile(
+    r"(?:s|ed|d)?(?:\s+\w+){0,3}[\s\"'’”)\]]*[:|=][\s:|=\"'“‘]*(?:no|false|not\s+yet|not\s+done|none|never"
+    r"|n/?a|pending|open|to\s+do|todo|[✗✘❌✖])[\s\"'’”]*(?:[|.,;!)]|\Z)"
+    r"|able\b",
+    _WORDS,
+)
+"""How a word goes on that is asked or listed, with the answer that it is not so; an adjective."""
+AIMED_AT: Final = re.compile(
+    r"(?<!\bable\s)(?<!\bmanaged\s)(?<!\bhappened\s)(?<!\bout\s)(?<!\bsure\s)\bto\s+"
+    r"(?:get|be|receive|see|become|start|begin|avoid|have\s+(?:it|the|your|this|that|my|our|an?))\s+"
+    r"(?:\w+\s+){0,3}\Z",
+    _WORDS,
+)
+"""An aim in front of what is to be reached: `to get refunded`, `to be refunded`."""
+OWN_TAG: Final = re.compile(
+    r",?\s*(?:did|have|has)(?:n['’]t|\s+not)?\s+(?:I|we)(?:\s+not)?\s*\?\W*\Z", _WORDS
+)
+"""A tag to what the text says its author did."""
 FAILED: Final = re.compile(
     r"\b(?:failed|fails|failure|unsuccessful(?:ly)?|declined|rejected|denied|blocked|on\s+hold"
     r"|impossible|ineligible|refused|pending\s+(?:approval|review)|awaiting|errored)\b",

@@ -2,7 +2,9 @@
 
 A match in a text is a claim unless its clause takes it back. The forms are English.
 
-1. A sentence ends at `.`, `!`, `?`, a line break that no small letter follows.
+1. Signs that nobody sees (zero width, soft hyphens), tags of HTML and what stands between `<think>`
+   and `</think>` are taken out. A sentence ends at `.`, `!`, `?`, a line break that no small letter
+   follows.
 2. Whether a sentence says of a match that it is so stands in `claim_clauses`.
 3. A group that caught the beginning of a number stands for the whole number, with the currency and
    unit beside it (`amounts`). Each item of a list is a claim of its own (`listed_values`).
@@ -27,6 +29,17 @@ _ZEROS: Final = str.maketrans("123456789", "000000000")
 QUOTED: Final = 160
 """Most characters of a quoted sentence."""
 
+UNSEEN: Final = (
+    r"[\x{AD}\x{200B}-\x{200F}\x{2060}-\x{2064}\x{FEFF}\x{180E}]"
+    r"|(?i:</?(?:b|i|em|strong|u|s|a|span|font|small|sub|sup|code|mark)(?:\s[^<>]*)?>)"
+)
+"""Signs that nobody sees, and tags inside a line, for RE2."""
+BREAKS: Final = r"(?i:</?(?:p|br|hr|div|ul|ol|li|table|tbody|thead|tr|td|th|pre|h[1-6])\b[^<>]*>)"
+"""Tags between lines."""
+_UNSEEN: Final = re.compile(re.sub(r"\\x\{(\w+)\}", lambda sign: chr(int(sign[1], 16)), UNSEEN))
+_BREAKS: Final = re.compile(BREAKS)
+_THOUGHT: Final = re.compile(r"<(think(?:ing)?)>.*?</\1>", re.IGNORECASE | re.DOTALL)
+"""What a model says to itself."""
 MARKDOWN: Final = r"[*`]+|\b_+|_+\b|(?m:^\s*#{1,6}\s+)"
 """Signs of Markdown, for `re` and RE2 alike. `re_1101` and `#W77` are names, no decoration."""
 _DECORATION: Final = re.compile(rf"{MARKDOWN}|^\s*(?:[-•>]|\d+[.)])\s+")
@@ -98,6 +111,7 @@ class Claimed:
 
 def sentences(text: str) -> Iterator[Sentence]:
     """Split a text into sentences."""
+    text = _BREAKS.sub("\n", _UNSEEN.sub("", _THOUGHT.sub("\n\n", text)))
     start = 0
     for end in SENTENCE_END.finditer(text):
         if ABBREVIATION.search(text[start : end.start()]) and "\n" not in end.group():
@@ -139,19 +153,20 @@ def _found(text: str, expression: re.Pattern[str]) -> list[Found]:
             for match in expression.finditer(sentence.text)
             if match.group()
             and not is_mark(sentence.text, *match.span())
-            and is_claim(sentence.text, *match.span())
+            and is_claim(sentence.text, *match.span(), places(match).values())
         ]
-        caught = [_places(match) for match in matches]
-        for match, places in zip(matches, caught, strict=True):
-            found.append(Found(number, places))
-            for name in places:
+        caught = [places(match) for match in matches]
+        for match, own in zip(matches, caught, strict=True):
+            found.append(Found(number, own))
+            for name in own:
                 for span in listed_beside(sentence.text, match, expression, name):
                     if all(other.get(name) != span for other in caught):
-                        found.append(Found(number, {**places, name: span}))
+                        found.append(Found(number, {**own, name: span}))
     return found
 
 
-def _places(match: re.Match[str]) -> dict[str, tuple[int, int]]:
+def places(match: re.Match[str]) -> dict[str, tuple[int, int]]:
+    """Where the named groups of a match stand that caught something."""
     return {name: match.span(name) for name, said in match.groupdict().items() if said is not None}
 
 

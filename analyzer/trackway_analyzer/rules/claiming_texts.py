@@ -16,7 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway.schema import GapName
-from trackway_analyzer.rules.claim_language import MARKDOWN, claims, digit_blind
+from trackway_analyzer.rules.claim_language import (
+    BREAKS,
+    MARKDOWN,
+    UNSEEN,
+    claims,
+    digit_blind,
+)
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
 from trackway_analyzer.rules.unread import left_out, may_leave_out
 
@@ -51,7 +57,9 @@ def claiming(texts: pa.ChunkedArray, pattern: str) -> list[tuple[int, str]]:
     try:
         if _ANCHOR.search(pattern):  # it stands at the ends of a sentence, not of the text
             raise pa.ArrowInvalid
-        plain = pc.replace_substring_regex(texts, MARKDOWN, "")
+        plain = pc.replace_substring_regex(texts, UNSEEN, "")
+        plain = pc.replace_substring_regex(plain, BREAKS, " ")
+        plain = pc.replace_substring_regex(plain, MARKDOWN, "")
         plain = pc.replace_substring_regex(plain, r"[\s\p{Z}]+", " ")
         hits = pc.match_substring_regex(plain, pattern, ignore_case=True)
         rows = pc.indices_nonzero(pc.fill_null(pc.or_(hits, may_leave_out(texts)), False))

@@ -14,7 +14,13 @@ import re
 from typing import Final
 
 from trackway_analyzer.rules.claim_clauses import is_denied
-from trackway_analyzer.rules.claim_language import Claimed, claims, compiled_pattern, sentences
+from trackway_analyzer.rules.claim_language import (
+    Claimed,
+    claims,
+    compiled_pattern,
+    places,
+    sentences,
+)
 
 _WRONG: Final = re.compile(
     r"\bI\s+(?:was|am|have\s+been|['’]m)\s+(?:wrong|mistaken|incorrect)\b"
@@ -36,7 +42,8 @@ def taken_back(claim: Claimed, pattern: str, later: str) -> bool:
         return True
     expression = compiled_pattern(pattern)
     return any(
-        is_denied(sentence.text, *match.span()) and not _of_another(claim, match, sentence.text)
+        is_denied(sentence.text, *match.span(), places(match).values())
+        and not _of_another(claim, match, sentence.text)
         for sentence in sentences(later)
         for match in expression.finditer(sentence.text)
         if match.group()

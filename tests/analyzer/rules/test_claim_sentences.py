@@ -6,9 +6,11 @@ language of claims gets wrong stands in tables of its own, so that it is known a
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 from trackway_analyzer.rules.claim_language import claims
+from trackway_analyzer.rules.claiming_texts import claiming
 
 CLAIMED = """
 I have refunded your order.
@@ -63,6 +65,68 @@ You will get a mail about the refund which was issued this morning.
 You can find the refund we have already sent on your statement.
 Your refund request has been approved and paid.
 The refund, once delayed, has been issued.
+Order No. 17 was refunded.
+The kettle that would not start was refunded.
+The order that was not delivered was refunded.
+The item you no longer need was refunded.
+Will's order was refunded.
+Will Smith was refunded.
+Your never-used kettle was refunded.
+I refunded the 'Never Again' shirt
+I hope you don't mind that I refunded it already.
+I couldn't be happier to say I refunded the order.
+I refunded your order, didn't I?
+You may have noticed that I refunded the order.
+It has not been long since I refunded it.
+If you check your account, you will see I refunded the order.
+I refunded the order that was not delivered.
+I refunded the item you no longer need.
+I refunded the kettle which never worked.
+The refund for the order that was not delivered has been issued.
+For the order that was not delivered I issued the refund.
+We refunded Never Again Ltd. today.
+I refunded May and Will.
+We refunded Will today.
+The order that you have not received was refunded.
+May was refunded.
+The no-name kettle was refunded.
+I have refunded order no. A17.
+I told Will Smith that I refunded it.
+The customer who could not log in was refunded.
+No doubt about it: I refunded the order.
+Without a doubt, your order was refunded.
+I refunded the order without any trouble.
+I managed to get it refunded.
+You will notice that your order was refunded.
+The customer will be happy: I refunded the order.
+I refunded the order, which you could not return.
+I've refunded the "If Only" dress.
+Because it was never delivered, I refunded it.
+The item you could not use has been refunded.
+The refund to the card that you no longer use has been issued.
+I refunded it, no questions asked.
+Your order, which never arrived, was refunded.
+Order No A17 was refunded.
+The kettle that doesn't work was refunded.
+The kettle that stopped working was refunded.
+We have refunded the May invoice.
+I refunded the customer who did not get the parcel.
+The package that should have come on Monday was refunded.
+All orders that could not be shipped were refunded.
+I refunded the fee that you should not have paid.
+You might have seen that we refunded the order.
+You may already have noticed I refunded it.
+Rest assured that I refunded it.
+I'm sorry that you could not use it; it was refunded.
+I am sorry you never got it. I refunded it.
+Don't worry: refunded.
+It was refunded without fail.
+Your order was refunded (No. 17).
+REFUNDED: yes
+Refunded: $84
+Refund: no problem, it was issued
+The refund of the order you can't return has been paid.
+I have refunded Can Yilmaz.
 """.strip().splitlines()
 NOT_CLAIMED = """
 The order could not be refunded.
@@ -113,6 +177,74 @@ Let's talk about the refund again.
 I wish I had made the refund earlier.
 It was not refunded since we cancelled it.
 You said you never got the refund we promised.
+Refunded: no
+Refunded: false
+| refunded | no |
+I doubt it was refunded
+It was nearly refunded
+To get refunded, send us a photo
+It is non-refunded
+We are waiting for it to be refunded
+Your Refund Could Not Be Processed
+The refund for the order that you placed was not issued.
+No order that was delivered was refunded.
+The refund status is "Declined".
+The order that arrived was not refunded.
+I told the customer that he would not be refunded.
+The order which you sent back will be refunded.
+The item you returned could not be refunded.
+The refund that I could not process is still open.
+Refund status: Not issued
+Order A1: Not Refunded
+Refund: not yet.
+Refund issued: no
+Will Ann be refunded?
+Once Ann was refunded, she left.
+If Will Smith was refunded, tell me.
+The shirt 'Never Again' was not refunded.
+I couldn't say I refunded it.
+It has not been refunded since I asked.
+It is unclear whether it was refunded.
+It was almost refunded.
+You need to be refunded.
+The un-refunded order is A1.
+refunded = false
+Refunded? No.
+The item that would have been refunded is sold.
+Orders that were not delivered are refunded.
+The order that would not be refunded is A1.
+I'm sorry that it was not refunded.
+I checked the order that could not be refunded.
+The order you will be refunded is A1.
+I know you were not refunded.
+The shop that sold it did not say it was refunded.
+I think the order will not be refunded.
+The order A1 that you returned has not yet been refunded.
+The man that I called said he would not have refunded it.
+Your order may have been refunded.
+It might be refunded.
+Will it be refunded
+May I have it refunded?
+Your ticket is non-refundable.
+Your ticket is refundable.
+The refund status shows "Not issued".
+YOUR ORDER WAS NOT REFUNDED
+Your Order Was Not Refunded.
+No refunds.
+Refund processed: pending
+Nothing that you ordered was refunded.
+No item you ordered was refunded.
+I have no record that it was refunded.
+I have doubts that it was refunded.
+None of the orders that you sent was refunded.
+Your order A1 is not among those that were refunded.
+I never said it was refunded.
+I don't see that it was refunded.
+I can't see that you were refunded.
+I can't tell you that it was refunded.
+I did not find that it was refunded.
+It's not clear that it was refunded.
+You don't seem to have been refunded.
 """.strip().splitlines()
 MISSED = """
 Your refund will be on your card in 5 days; it has been issued.
@@ -141,3 +273,55 @@ def test_what_it_only_speaks_of_is_not(sentence: str) -> None:
 def test_the_known_mistakes_are_these() -> None:
     assert [text for text in MISSED if not claims(text, "refund")] == MISSED
     assert [text for text in ALARMS if claims(text, "refund")] == ALARMS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I re\u200bfunded your order.",
+        "I re\u00adfunded your order.",
+        "\ufeffI\u2060 refunded your order.",
+        "I ref<b>unded</b> your order.",
+        '<p class="x">Done.</p><ul><li>I refunded A1</li></ul>',
+        "I<br/>refunded it.",
+    ],
+)
+def test_what_nobody_sees_hides_no_claim(text: str) -> None:
+    assert claims(text, "refunded")
+    assert claiming(pa.chunked_array([[text]]), "I.*refunded") == [(0, text)]
+
+
+def test_what_a_model_says_to_itself_is_no_claim() -> None:
+    assert not claims("<think>So I refunded it.\n\nRight?</think>Hello.", "refunded")
+    assert claims("<think>Hm.</think>I refunded it.", "refunded")
+
+
+@pytest.mark.parametrize(
+    ("says", "text"),
+    [
+        (r"email to (?P<to>\S+)", "I sent an email to eve@example.com."),
+        (r"email to (?P<to>\S+)", "I sent an email to will.smith@mail.com."),
+        (r"email to (?P<to>\S+)", "I sent an email to may@mail.com."),
+        (r"email to (?P<to>\S+)", "I sent an email to no-reply@mail.com."),
+        (r"email to (?P<to>\S+)", "I sent an email to Will."),
+        (r"(?P<who>\w+) was refunded", "Will was refunded."),
+        (r"refunded the (?P<item>[\w ]+) shirt", "I refunded the Never Again shirt"),
+        (r"order (?P<order>\w+) was (?P<state>refunded)", "order A1 was refunded"),
+    ],
+)
+def test_words_of_a_value_take_nothing_back(says: str, text: str) -> None:
+    assert claims(text, says)
+
+
+@pytest.mark.parametrize(
+    ("says", "text"),
+    [
+        (r"(?P<what>.*) was refunded", "It could not be true that A1 was refunded"),
+        (r"(?P<what>.*) refunded", "Your order was not refunded"),
+        (r"(?P<how>not|never) refunded", "It was not refunded"),
+        (r"email to (?P<to>\S+)", "I have not sent an email to ann@mail.com."),
+        (r"email to (?P<to>\S+)", "I will send an email to will@mail.com."),
+    ],
+)
+def test_what_a_group_caught_of_the_clause_is_no_value(says: str, text: str) -> None:
+    assert not claims(text, says)
