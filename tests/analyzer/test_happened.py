@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from analyzer.span_builder import Recording
-from trackway_analyzer.happened import happened, refusing
+from trackway_analyzer.happened import SAYING, happened, refusing
 from trackway_analyzer.model import NOT_RECORDED
 from trackway_analyzer.records import trajectory_of
 
@@ -43,6 +46,60 @@ from trackway_analyzer.records import trajectory_of
         ({"status": "refused"}, False),
         ({"status": "Unsuccessful"}, False),
         ({"message": "Payment failed"}, True),
+        *(({name: True}, False) for name in ("isError", "is_error", "IsError", "failed", "Failed")),
+        *(({name: False}, True) for name in ("isError", "is_error", "failed", "error", "errors")),
+        *(({name: "no funds"}, False) for name in ("error", "Error", "ERROR", "errors", "Errors")),
+        ({"errors": ["declined"]}, False),
+        ({"errors": []}, True),
+        ({"errors": 0, "failed": 0, "succeeded": 3}, True),
+        *(({name: 0}, False) for name in ("success", "ok", "OK", "Success", "succeeded")),
+        *(({"success": word}, False) for word in ("0", "no", "False ")),
+        *(({"success": value}, True) for value in (1, True, "yes", None)),
+        *(({name: "FAILED"}, False) for name in ("status", "Status", "STATUS", "state", "State")),
+        ({"status": "paid", "State": "failed"}, False),
+        *(
+            ({"status": word}, False)
+            for word in (
+                *("timeout", "Timed out", "timed-out", "aborted", "unauthorized", "not found"),
+                *(
+                    "card_declined",
+                    "payment failed",
+                    "INTERNAL_ERROR",
+                    "refund-rejected",
+                    "failed.",
+                ),
+            )
+        ),
+        *(
+            ({"status": word}, None)
+            for word in ("in_progress", "In progress", "pending_review", "requires action")
+        ),
+        *(({"status": word}, True) for word in ("no_error", "failsafe", "declination", "CA", "ok")),
+        ({"status": 402}, False),
+        ({"statusCode": 500}, False),
+        ({"status_code": 404}, False),
+        ({"status": 201, "state": "CA"}, True),
+        ({"status": 600}, True),
+        ("Refund failed", False),
+        ("The refund has failed: no funds", False),
+        ("Payment timed out.", False),
+        ("Tool execution failed: card declined", False),
+        ("[ERROR] declined", False),
+        ("Timeout", False),
+        ("timed out", False),
+        ("status: not found", False),
+        ("Unable to refund A1", False),
+        ("Couldn’t refund A1", False),
+        ("Card was declined by the bank", False),
+        ("Access denied", False),
+        ("First attempt failed, the second went through", True),
+        ("Marked the payment as failed", True),
+        ("Payments failed: 0", True),
+        ("None failed", True),
+        ("2 of 3 payments failed before", True),
+        ("Could not find an older ticket, opened T-1", True),
+        ("Timeout set to 30 s", True),
+        ("Sent: your card was declined", True),
         ("Failed - card declined", False),
         ("failure: no funds", False),
         ("Error - no funds", False),
@@ -94,6 +151,9 @@ def test_a_result_says_whether_the_call_took_effect(result: Any, expected: bool 
         ("cancel_reservation", {"status": "cancelled", "error": "too late"}, False),
         ("cancel_reservation", {"status": "cancelled", "ok": False}, False),
         ("refund", {"status": "cancelled"}, False),
+        ("abort_job", {"State": "aborted"}, True),
+        ("abort_job", {"status": "cancelled", "state": "failed"}, False),
+        ("cancel_order", {"status": "cancelled", "errors": ["too late"]}, False),
     ],
 )
 def test_what_a_tool_cancelled_is_cancelled(tool: str, result: Any, ok: bool) -> None:
@@ -151,6 +211,43 @@ def test_json_in_a_recorded_string_is_read_as_that_once(
 
     (step,) = record.run().tool_steps
     assert (step.result, step.ok) == (result, ok)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        {"errors": ["line 3"]},
+        {"status": 404},
+        {"state": "FAILED"},
+        {"status": "timeout"},
+        {"failed": True},
+        "Payment failed",
+        "Unable to walk",
+        "Card declined",
+    ],
+)
+def test_what_a_lookup_found_says_nothing_of_the_lookup(found: Any) -> None:
+    assert happened(found, raised=False, lookup=True) is True
+    assert happened(found, raised=False) is False
+
+
+@pytest.mark.parametrize("found", [{"is_error": True}, {"Error": "x"}, "[ERROR] x", {"ok": 0}])
+def test_a_lookup_may_fail_too(found: Any) -> None:
+    assert happened(found, raised=False, lookup=True) is False
+
+
+WORDS = (
+    *("refund", "Refund", "failed", "Failed:", "timed out", "timed-out", "[ERROR]", "could not"),
+    *("can’t", "unable", "to", "Card", "declined.", "not", "found", "status:", "no", "An", "error"),
+    *("occurred", "execution", "request", "user rejected the tool call", "…", "FATAL", "\n", '"'),
+)
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join), st.booleans())
+def test_the_check_of_files_takes_every_text_whole_that_may_say_no(text: str, lookup: bool) -> None:
+    kept_whole = re.compile(rf"{SAYING}|…|\\\\|^\"\s*[\[{{<]", re.IGNORECASE)
+    if happened(text, raised=False, lookup=lookup) is not True:
+        assert kept_whole.search(json.dumps(text, ensure_ascii=False))
 
 
 def test_a_word_that_a_lookup_answers_is_of_what_it_found() -> None:

@@ -15,8 +15,9 @@ The numbers go through the sort instead of texts. Of one span they are:
    below `FIRST` stand for what is no plain text or number; `DOUBTFUL` is left to reconstruction.
 2. Arguments and results are read as the recorder writes them: JSON by an encoder, keys once.
 3. Of a call that raised nothing and declared nothing, `happened` decides whether it took effect:
-   from five members of its result where it is an object, from a text's first words. The members
-   are taken as they are; a text in which one of those words occurs is taken whole.
+   from members of its result where it is an object, from a text's first words. Usual members are
+   taken as they are; an object with a member that says so in another spelling, and a text in which
+   one of those words occurs, are taken whole.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from typing import Final
 from trackway.schema import Trackway
 from trackway_analyzer.engine.looks import Column, Looks, Value
 from trackway_analyzer.engine.native_files import NativeFiles
-from trackway_analyzer.happened import FAILED
+from trackway_analyzer.happened import SAYING, TELLING, USUAL
 from trackway_analyzer.reconstruct.messages import ASSISTANT
 from trackway_analyzer.reconstruct.spoken import IN_PIECES, STREAMED
 
@@ -52,8 +53,7 @@ _EXACT: Final = (
 )
 _WHETHER: Final = ("arguments", "result", "input", "output", "tokens_in", "tokens_out", "cost")
 """Columns of which it decides whether they hold something."""
-_SAYS: Final = ("error", "isError", "ok", "success", "status")
-_SAYS_PATHS: Final = [f"'$.{key}'" for key in _SAYS]
+_SAYS_PATHS: Final = [f"'$.{key}'" for key in USUAL]
 _MERGED: Final = "('(merged tools)', '(merged)')"
 _WHAT: Final = (
     f"(CASE operation WHEN 'tool' THEN {TOOL_STEP} WHEN 'llm' THEN {STEP}"
@@ -64,13 +64,13 @@ _MARKED: Final = "coalesce(contains(attributes, '\"trackway.'), false)"
 """Whether the recorder left a mark that has no column; asked once a text where texts repeat."""
 _IS_ROOT: Final = f"what = {ROOT}"
 _IS_TOOL: Final = f"what = {TOOL_STEP}"
-_WORDS: Final = (
-    rf"'(?i)error|exception|traceback|fail|redacted|{'|'.join(sorted(FAILED))}"
-    r"|want\s+to\s+proceed|…|\\|^\"\s*[\[{<]'"
-)
+_WORDS: Final = rf"'(?i){SAYING}|…|\\|^\"\s*[\[{{<]'"
 """One of them stands in every text by which a call may say that it took no effect, or nothing."""
-_BEYOND: Final = """contains(result, '"…":') OR contains(result, '"sha256')"""
-"""Objects of which more decides than their members that say so: cut ones, and digests."""
+_BEYOND: Final = (
+    """contains(result, '"…":') OR contains(result, '"sha256') OR regexp_matches(result, """
+    f"""'"(?:{"|".join(name for name in TELLING if name not in USUAL)})":')"""
+)
+"""Objects of which more decides than their usual members: cut ones, digests, other spellings."""
 _WRAPPED: Final = r"'\\|^\"\s*[\[{]'"
 """A text that may be JSON of an object or a list: reconstruction reads it as that."""
 _SAID_BEFORE: Final = f"""'"({"|".join(sorted(filter(None, ASSISTANT)))})"'"""
@@ -175,7 +175,7 @@ class _Digest:
                 continue
             listed = f"TRY(json_extract({column}, [{', '.join([*paths, *says])}]))"
             if column == "result" and self._looked_for(tool):
-                names = "|".join([*_SAYS, *(value.path for value in self._values(tool, column))])
+                names = "|".join([*USUAL, *(value.path for value in self._values(tool, column))])
                 pattern = _quoted(f'"(?:{names})"')
                 listed = f"CASE WHEN regexp_matches(result, {pattern}) THEN {listed} END"
             # Out of a text, DuckDB would read a list of nothing.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trackway_analyzer.happened import UNNAMED_ERRORS, refusing
+from trackway_analyzer.happened import UNNAMED_ERRORS, leaving_open, refusing
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import Expression
@@ -36,8 +36,9 @@ def open_end(evidence: Evidence, row: int) -> str:
     if isinstance(result, Hidden):
         return hidden_value(result, f"the result of {name}")
     hidden, value = result.cut or result.redacted, result.value
-    if isinstance(value, dict) and "status" in value:
-        return f"{name} may not have taken effect: status {shown(value['status'])}"
+    said = leaving_open(value) or "status" if isinstance(value, dict) else ""
+    if isinstance(value, dict) and said in value:
+        return f"{name} may not have taken effect: {said} {shown(value[said])}"
     if hidden is not None:
         return hidden_value(hidden, f"a value of the result of {name}")
     if isinstance(value, dict):
