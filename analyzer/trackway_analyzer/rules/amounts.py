@@ -1,12 +1,14 @@
 """Which numbers and which money does a text name?
 
-1. `$84.00`, `84`, `84,00 €`, `84 dollars` are the same number; `84 cents` is 0.84, `$84k` 84000.
+1. `$84.00`, `84`, `84,00 €`, `84 dollars` are the same number; `84 cents` is 0.84, `$84k` 84000,
+   `$84m` 84 million, `$84 and 50 cents` 84.50, `-$84` -84.
 2. A separator that may group or part (`1.234`, `1,234`), and a blank between groups of three
    (`1 234,50`), is read both ways: two numbers agree if one reading of each does.
 3. Currencies agree by their code (`€`, `EUR`, `euros`); `$` is the dollar of any country. A number
    without a currency agrees with any.
 4. Digits that are glued to letters (`A1`, `re_1101`) are no number but part of a name. Names agree
-   if they are the same but for case, quotes and signs around them.
+   if they are the same but for case, quotes and signs around them. Days agree however they are
+   written (`dates`).
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Final
+
+from trackway_analyzer.rules.dates import days, may_be_one_day
 
 _CODES: Final = (
     "usd|eur|gbp|chf|jpy|cad|aud|nzd|sek|nok|dkk|pln|czk|huf|inr|cny|brl|mxn|sgd|hkd|zar|krw|try"
@@ -43,16 +47,26 @@ _FIND_CURRENCY: Final = re.compile(
 _SCALES: Final = {
     "k": Decimal(1000),
     "thousand": Decimal(1000),
-    "million": Decimal(1_000_000),
+    **dict.fromkeys(("m", "mn", "mio", "million"), Decimal(1_000_000)),
+    **dict.fromkeys(("bn", "billion"), Decimal(1_000_000_000)),
     "cent": Decimal("0.01"),
     "cents": Decimal("0.01"),
     "¢": Decimal("0.01"),
 }
 _SCALE: Final = re.compile(r"(?<=\d)\s?(k|thousand|million|cents?|¢)(?![a-z])", re.IGNORECASE)
-BEFORE: Final = re.compile(rf"(?:{_CURRENCY})\s?\Z", re.IGNORECASE)
+_LARGE: Final = re.compile(r"(?<=\d)\s?(mn?|mio|bn|billion)\.?(?![a-z])", re.IGNORECASE)
+"""Of money alone: `84 m` may be metres."""
+_AND_CENTS: Final = r"\s+and\s+(?P<cents>\d{1,2})\s?(?:cents?\b|¢)"
+_WITH_CENTS: Final = re.compile(
+    rf"(?P<whole>(?:{_CURRENCY})?\s?[\d.,]*\d\s?(?:{_CURRENCY})?){_AND_CENTS}", re.IGNORECASE
+)
+_NEGATIVE: Final = re.compile(rf"\A\s*[-−]\s?({_CURRENCY})\s?(?=\d)", re.IGNORECASE)
+BEFORE: Final = re.compile(rf"(?:(?<![\w-])[-−])?(?:{_CURRENCY})\s?\Z", re.IGNORECASE)
 """What stands before a number and belongs to it."""
 AFTER: Final = re.compile(
-    rf"(?:\s?(?:k\b|thousand\b|million\b|cents?\b|¢))?(?:\s?(?:{_CURRENCY}))?", re.IGNORECASE
+    r"(?:\s?(?:k\b|mn?\b|mio\b|bn\b|thousand\b|million\b|billion\b|cents?\b|¢))?"
+    rf"(?:\s?(?:{_CURRENCY}))?(?:{_AND_CENTS.replace('?P<cents>', '')})?",
+    re.IGNORECASE,
 )
 """What stands behind a number and belongs to it."""
 _NUMBER: Final = re.compile(r"[-+]?\d[\d.,'’\u00a0\u202f ]*\d|[-+]?\d")
@@ -102,9 +116,14 @@ def readings(value: object) -> frozenset[Decimal]:
     if not isinstance(value, str):
         number = as_number(value)
         return frozenset() if number is None else frozenset({number})
-    text = _FIND_CURRENCY.sub(" ", value)
-    scale = _SCALE.search(text)
-    text = _SCALE.sub(" ", text).strip()
+    if both := _WITH_CENTS.fullmatch(value.strip()):
+        cents = Decimal(both["cents"]) / 100
+        return frozenset(number + cents for number in readings(both["whole"]))
+    text = _FIND_CURRENCY.sub(" ", _NEGATIVE.sub(r"\1-", value))
+    scale = _SCALE.search(text) or (_LARGE.search(text) if currency_of(value) else None)
+    if scale is not None:
+        text = f"{text[: scale.start()]} {text[scale.end() :]}"
+    text = text.strip()
     number = as_number(text)
     if number is None or _GLUED.search(text):
         return frozenset()
@@ -144,7 +163,7 @@ def agrees(said: str, value: object, *, minor: bool = False) -> bool:
         return bool(spoken & actual) and may_be_same(currency_of(said), currency_of(value))
     if _is_currency(said) and _is_currency(value):
         return may_be_same(currency_of(said), currency_of(value))
-    return _plain(said) == _plain(str(value))
+    return _plain(said) == _plain(str(value)) or may_be_one_day(days(said), days(value))
 
 
 def _is_currency(value: object) -> bool:

@@ -7,7 +7,9 @@ A match in a text is a claim unless its clause takes it back. The forms are Engl
    follows.
 2. Whether a sentence says of a match that it is so stands in `claim_clauses`.
 3. A group that caught the beginning of a number stands for the whole number, with the currency and
-   unit beside it (`amounts`). Each item of a list is a claim of its own (`listed_values`).
+   unit beside it (`amounts`), one that caught the beginning of a name (the `A1` of `A1-2`) for that
+   name. Each item of a list is a claim of its own (`listed_values`), also of one in lines of its
+   own. What is said to be done several times ("$84 twice", "2 x $84") needs as many calls.
 """
 
 from __future__ import annotations
@@ -40,11 +42,30 @@ _UNSEEN: Final = re.compile(re.sub(r"\\x\{(\w+)\}", lambda sign: chr(int(sign[1]
 _BREAKS: Final = re.compile(BREAKS)
 _THOUGHT: Final = re.compile(r"<(think(?:ing)?)>.*?</\1>", re.IGNORECASE | re.DOTALL)
 """What a model says to itself."""
+BULLET: Final = r"[ \t]*:?[ \t]*\n\s*(?:[-•*]|\d+[.)])[ \t]+"
+"""How an item of a list in lines of its own begins, for `re` and RE2 alike."""
+_BULLET: Final = re.compile(r"\n[ \t]*(?:[-•*]|\d+[.)])[ \t]+")
+_LISTED: Final = re.compile(
+    rf"(?<=\w)(?P<colon>[ \t]*:)?[ \t]*"
+    rf"(?P<items>(?:{_BULLET.pattern}(?:[^\W\d]+[ \t]+){{0,2}}"
+    r"[^\s\w]?\w*\d[\w.,-]*[ \t]*(?=\n|\Z))+)"
+)
+"""A sentence that goes on in lines that hold a name or number each."""
 MARKDOWN: Final = r"[*`]+|\b_+|_+\b|(?m:^\s*#{1,6}\s+)"
 """Signs of Markdown, for `re` and RE2 alike. `re_1101` and `#W77` are names, no decoration."""
 _DECORATION: Final = re.compile(rf"{MARKDOWN}|^\s*(?:[-•>]|\d+[.)])\s+")
 _WHOLE_NUMBER: Final = re.compile(
     r"(?<![\w.,])(?:\d{1,3}(?:[,.'’\u00a0\u202f]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)(?![.,]?\d)"
+)
+_WHOLE_NAME: Final = re.compile(r"\w+(?:[-_](?=\w*\d)\w+)*")
+_TIMES: Final = {"twice": 2, "two": 2, "three": 3, "four": 4, "five": 5}
+_COUNTED: Final = re.compile(
+    r"\s+(?:each\s+)?(?:(?P<word>twice)|(?P<number>\d|two|three|four|five)\s+times)\b"
+    r"|\s*[x×]\s*(?P<sign>\d)\b(?![.,]?\d)",
+    re.IGNORECASE,
+)
+_COUNT_BEFORE: Final = re.compile(
+    r"(?<![\w.,])(\d|two|three|four|five)\s?(?:[x×*]|times)\s?\Z", re.IGNORECASE
 )
 _BARE_NUMBER: Final = re.compile(r"[-+]?\d[\d.,'’]*")
 _BLANKS_IN_NUMBER: Final = re.compile(r"\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?![\d])")
@@ -102,6 +123,20 @@ class Claimed:
         return tuple(_with_unit(text, start, at) for at in sorted(ends))
 
     @property
+    def times(self) -> int:
+        """How often the text says that it was done."""
+        text = self.sentence.text
+        for name in self.place.groups:
+            whole = _whole(text, self.place.groups, name)
+            start, end = _beside(text, *whole) if _BARE_NUMBER.fullmatch(text, *whole) else whole
+            behind, before = _COUNTED.match(text, end), _COUNT_BEFORE.search(text, 0, start)
+            said = behind[behind.lastgroup or 0] if behind else before[1] if before else "1"
+            times = _TIMES.get(said.lower()) or int(said)
+            if times > 1:
+                return times
+        return 1
+
+    @property
     def hidden(self) -> dict[str, str]:
         """Groups that caught a mark of something that was left out, with the gap that names it."""
         text, spans = self.sentence.text, self.place.groups
@@ -111,7 +146,7 @@ class Claimed:
 
 def sentences(text: str) -> Iterator[Sentence]:
     """Split a text into sentences."""
-    text = _BREAKS.sub("\n", _UNSEEN.sub("", _THOUGHT.sub("\n\n", text)))
+    text = _LISTED.sub(_joined, _BREAKS.sub("\n", _UNSEEN.sub("", _THOUGHT.sub("\n\n", text))))
     start = 0
     for end in SENTENCE_END.finditer(text):
         if ABBREVIATION.search(text[start : end.start()]) and "\n" not in end.group():
@@ -119,6 +154,11 @@ def sentences(text: str) -> Iterator[Sentence]:
         yield from _sentence(text[start : end.end()])
         start = end.end()
     yield from _sentence(text[start:])
+
+
+def _joined(lines: re.Match[str]) -> str:
+    items = _BULLET.split(lines["items"])[1:]
+    return ("" if lines["colon"] else ",") + " " + ", ".join(item.strip() for item in items)
 
 
 def _sentence(raw: str) -> Iterator[Sentence]:
@@ -190,15 +230,30 @@ def _whole(text: str, spans: dict[str, tuple[int, int]], name: str) -> tuple[int
     start, end = spans[name]
     number = _WHOLE_NUMBER.match(text, start)
     if number is None or not start < end < number.end():
-        return start, end
+        return start, _end_of_name(text, spans, start, end)
     shared = any(end <= other < number.end() for other, _ in spans.values())
     return start, end if shared else number.end()
 
 
+def _end_of_name(text: str, spans: dict[str, tuple[int, int]], start: int, end: int) -> int:
+    """Where a name ends of which a group caught the beginning; it has letters and digits."""
+    name = _WHOLE_NAME.match(text, start)
+    caught = text[start:end]
+    if name is None or name.end() <= end or not re.search(r"\d", caught):
+        return end
+    shared = any(end <= other < name.end() for other, _ in spans.values())
+    return end if shared or not re.search(r"[^\W\d_]", caught) else name.end()
+
+
+def _beside(text: str, start: int, end: int) -> tuple[int, int]:
+    """The place of a number with the currency and unit beside it."""
+    before, after = BEFORE.search(text, 0, start), AFTER.match(text, end)
+    return before.start() if before else start, after.end() if after else end
+
+
 def _with_unit(text: str, start: int, end: int) -> str:
     """A number with the currency and unit beside it."""
-    before, after = BEFORE.search(text, 0, start), AFTER.match(text, end)
-    return text[before.start() if before else start : after.end() if after else end]
+    return text[slice(*_beside(text, start, end))]
 
 
 def _without_stop(words: str) -> str:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from trackway.schema import GapName
 from trackway_analyzer.rules.claim_language import (
     BREAKS,
+    BULLET,
     MARKDOWN,
     UNSEEN,
     claims,
@@ -59,6 +60,7 @@ def claiming(texts: pa.ChunkedArray, pattern: str) -> list[tuple[int, str]]:
             raise pa.ArrowInvalid
         plain = pc.replace_substring_regex(texts, UNSEEN, "")
         plain = pc.replace_substring_regex(plain, BREAKS, " ")
+        plain = pc.replace_substring_regex(plain, BULLET, " ")
         plain = pc.replace_substring_regex(plain, MARKDOWN, "")
         plain = pc.replace_substring_regex(plain, r"[\s\p{Z}]+", " ")
         hits = pc.match_substring_regex(plain, pattern, ignore_case=True)

@@ -158,7 +158,7 @@ class Claim(Rule):
         unknown: Result | None = None
         for index, claim in enumerate(claimed):
             truths = [self._backs(evidence, row, claim) for row in rows]
-            if True in truths:
+            if truths.count(True) >= claim.times:
                 continue
             hidden = next((t for t in truths if isinstance(t, Hidden)), None)
             hidden = hidden or evidence.hides_step(run, tools=(self.needs,))
@@ -246,6 +246,14 @@ class Claim(Rule):
                 sentence=f"{quote}, but {no_effect(evidence, rows[-1])}", expected=self.needs
             )
         row = done[-1]
+        backing = [row for row in done if self._backs(evidence, row, claim) is True]
+        if backing:
+            only = " and ".join(step(evidence, row) for row in backing)
+            return Said(
+                sentence=f"{quote}, but only {only} did it, not {claim.times} calls",
+                expected=claim.times,
+                got=len(backing),
+            )
         mismatch = self._mismatch(evidence, row, claim)
         assert isinstance(mismatch, tuple)
         name, said, value = mismatch

@@ -1,6 +1,7 @@
 """Does a claim name several things at once? "I refunded A1 and A2" is two claims.
 
-1. What a group caught may stand in a list: `A1, A2 and A3`, `order A1 and order A2`.
+1. What a group caught may stand in a list: `A1, A2 and A3`, `A1 as well as A2`, `A1 + A2`, `A1/A2`,
+   `A1 (and A2)`, `order A1 and order A2`, `A1 and order A2`.
 2. Another item of the list looks like it (letters and digits in the same order; a bare number needs
    the same currency beside it), and the pattern catches it in the place of the first.
 3. An item that begins something of its own ("A1, and A2 is still open") is none of the list.
@@ -15,7 +16,15 @@ from typing import Final
 from trackway_analyzer.rules.amounts import AFTER, BEFORE
 
 _ITEM: Final = r"[^\s,;()]*[^\s,;().!?]"
-_WITH: Final = r"(?:\s*,\s*(?:and\s+)?|\s+(?:and|&)\s+)(?:also\s+)?"
+_ITEM_OF_SIGNS: Final = r"[^\s,;()+/&]*[^\s,;().!?+/&]"
+"""An item where signs part the items of a list."""
+_AND: Final = r"(?:and|&|plus|then|also|as\s+well\s+as|along\s+with|together\s+with)"
+_WITH: Final = rf"(?:\s*,\s*(?:{_AND}\s+)*|\s+(?:{_AND}\s+)+|\s*\(\s*(?:{_AND}\s+)+|\s*[+/&]\s*)"
+_LEAD: Final = (
+    r"(?:(?:the|your)\s+)?(?:orders?|items?|bookings?|reservations?|invoices?|tickets?|payments?"
+    r"|purchases?|transactions?|products?|number|amount|id|no\.?)\s+(?:of\s+)?[#]?"
+)
+"""What may stand before any item, though not before the first."""
 _OWN: Final = re.compile(
     r"\s+(?:is|are|was|were|has|have|had|will|would|can|cannot|could|may|might|must|should|do|does"
     r"|did|needs?|remains?|stays?|still|not)\b|['’]s\b",
@@ -36,8 +45,10 @@ def listed_beside(
         return
     before = BEFORE.search(sentence, 0, start)
     word = re.search(r"([^\W\d_]+\s+[#]?)\Z", sentence[: before.start() if before else start])
-    lead = rf"(?:{re.escape(word[1])})?" if word and not _joins(word[1]) else ""
-    ahead = re.compile(rf"{_WITH}{lead}({_ITEM})", re.IGNORECASE)
+    own = rf"|{re.escape(word[1])}" if word and not _joins(word[1]) else ""
+    lead = rf"(?:{_LEAD}{own})?"
+    item = _ITEM if re.search(r"[+/&]", sentence[start:end]) else _ITEM_OF_SIGNS
+    ahead = re.compile(rf"{_WITH}{lead}({item})", re.IGNORECASE)
     at = end
     while (found := ahead.match(sentence, _behind(sentence, at))) is not None:
         span = _alike(sentence, match, expression, group, found.span(1))
@@ -45,7 +56,7 @@ def listed_beside(
             break
         yield span
         at = span[1]
-    back = re.compile(rf"({_ITEM}){_WITH}{lead}\Z", re.IGNORECASE)
+    back = re.compile(rf"({item}){_WITH}{lead}\Z", re.IGNORECASE)
     at = before.start() if before else start
     while (found := back.search(sentence[:at])) is not None:
         span = _alike(sentence, match, expression, group, found.span(1))
@@ -56,7 +67,7 @@ def listed_beside(
 
 
 def _joins(word: str) -> bool:
-    return word.strip().lower() in ("and", "also")
+    return re.fullmatch(_AND, word.strip(), re.IGNORECASE) is not None
 
 
 def _behind(sentence: str, at: int) -> int:

@@ -11,6 +11,7 @@ from trackway_analyzer.records import trajectory_of
 from trackway_analyzer.rules import Claim
 from trackway_analyzer.rules.amounts import agrees, currency_of, may_be_same, readings
 from trackway_analyzer.rules.claim_language import claims
+from trackway_analyzer.rules.dates import days
 
 AMOUNT = r"refund(?:ed)? \D*(?P<amount>[\d.,]+)"
 WITH_CURRENCY = r"refunded (?P<currency>[$€£]|EUR|USD) ?(?P<amount>[\d.,]+)"
@@ -166,3 +167,27 @@ def test_a_quoted_value_ends_before_the_stop_of_its_sentence(
     run = trajectory_of([refund.refund()], final_text=text)
     ((_, sentence),) = said(Claim(AMOUNT, "refund_api.create"), run)
     assert sentence.endswith(why)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "December 1, 2026",
+        "Dec. 1st 2026",
+        "1 December 2026",
+        "Tuesday, the 1st of December, 2026",
+        "December 1",
+        "12/01/2026",
+        "01.12.2026",
+        "2026-12-01T08:30:00Z",
+    ],
+)
+def test_a_day_is_the_same_however_it_is_written(said: str) -> None:
+    assert agrees(said, "2026-12-01")
+    assert agrees(said, "2026-12-01T00:00:00+00:00")
+    assert not agrees(said, "2026-12-02")
+
+
+@pytest.mark.parametrize("said", ["December 32, 2026", "December", "12/13/14", "1 of 2", "may"])
+def test_other_words_are_no_day(said: str) -> None:
+    assert days(said) == frozenset()
