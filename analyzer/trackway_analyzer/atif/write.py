@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-import orjson
 import pyarrow as pa
 
 from trackway.schema import STEP_OPERATIONS
 from trackway_analyzer.atif.trajectory import atif_of
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.engine import By
-from trackway_analyzer.json_text import compact, parsed
+from trackway_analyzer.json_text import compact, compact_bytes, parsed
 from trackway_analyzer.read.atif_evidence import EXTRA
 from trackway_analyzer.read.carried import UNREAD, Row, carried_rows
 from trackway_analyzer.reconstruct.membership import rows_of_runs
@@ -42,20 +41,20 @@ def write_atif(
     target = Path(path)
     documents = _documents(batch, spans, by, carried_rows(unread))
     if target.suffix in LINES:
-        _write(target, (orjson.dumps(document) + b"\n" for document in documents))
+        _write(target, (compact_bytes(document) + b"\n" for document in documents))
     elif target.suffix == ".json" and not target.is_dir():
         if len(batch) != 1:
             raise ValueError(
                 f"an ATIF file holds one trajectory, found {len(batch)} runs: give a folder, or a "
                 "name that ends in .jsonl for one trajectory a line"
             )
-        _write(target, (orjson.dumps(document) for document in documents))
+        _write(target, (compact_bytes(document) for document in documents))
     else:
         target.mkdir(parents=True, exist_ok=True)
         taken: set[str] = set()
         for document in documents:
             name = _name(document["trajectory_id"], taken)
-            _write(target / f"{name}.json", [orjson.dumps(document)])
+            _write(target / f"{name}.json", [compact_bytes(document)])
     return len(batch)
 
 

@@ -16,9 +16,9 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 import pyarrow as pa
 
+from trackway_analyzer.json_text import compact, parsed
 from trackway_analyzer.model import JsonValue
 
 
@@ -155,7 +155,13 @@ def _states(codes: npt.NDArray[np.int8]) -> pa.DictionaryArray:
 
 def detail_text(detail: Mapping[str, JsonValue]) -> str | None:
     """Encode the detail of a result; nothing to say is null."""
-    return orjson.dumps(detail).decode() if detail else None
+    return compact(dict(detail)) if detail else None
+
+
+def detail_of(text: str | None) -> dict[str, JsonValue]:
+    """Decode a detail, integers of any length exactly."""
+    detail = parsed(text) if text else {}
+    return detail if isinstance(detail, dict) else {}
 
 
 def results_of(table: pa.Table) -> list[Result]:
@@ -165,7 +171,7 @@ def results_of(table: pa.Table) -> list[Result]:
             row["run"],
             State(row["state"]),
             row["position"],
-            orjson.loads(row["detail"]) if row["detail"] else {},
+            detail_of(row["detail"]),
         )
         for row in table.to_pylist()
     ]

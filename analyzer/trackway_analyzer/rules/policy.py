@@ -19,14 +19,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
 import pyarrow as pa
 
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.rules.contradictions import contradiction
 from trackway_analyzer.rules.evidence import Evidence
-from trackway_analyzer.rules.finding import FINDING_SCHEMA, Finding, Result, State
+from trackway_analyzer.rules.finding import FINDING_SCHEMA, Finding, Result, State, detail_of
 from trackway_analyzer.rules.located import PolicyError
 from trackway_analyzer.rules.looked_at import everywhere, successes
 from trackway_analyzer.rules.policy_file import read_policy
@@ -113,7 +112,7 @@ class Policy:
     def explain(self, batch: RunBatch, row: Mapping[str, Any]) -> Finding:
         """Return the finding of one row of `check`, given as a dict."""
         evidence = Evidence.of(batch.take([row["run"]]), self.tools)
-        detail = orjson.loads(row["detail"]) if row["detail"] else {}
+        detail = detail_of(row["detail"])
         result = Result(0, State(row["state"]), row["position"], detail)
         rule: Rule = self.rules[row["rule"]]
         return rule.explain(evidence, result)
