@@ -9,24 +9,35 @@
    answered in the message that asks. A call that a person or the settings refused was not carried
    out: the model is told so, and no more.
 4. A sub-agent's file says its agent's id, the call's result names it: that joins them. Older files
-   hold both; there the prompt tells. Where the call is not given, the parent is missing.
+   hold both; there the prompt tells. Where the call is not given, the parent is missing; where the
+   sub-agent is not, its steps are (`claude_code_agents`).
 5. Lines stand in the order of the file, but for those that stand before the line they follow
    (`claude_code_order`).
 6. An API error is a turn that failed. Branches that a person edited away happened, and stay.
 7. Other kinds of lines are counted on the agent (`claude_code.lines`).
+8. A line that follows one which nobody gives, a block of an unknown type that asks for a call which
+   nobody answers, and a line of an unknown kind that tells of a call are holes of the run.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from trackway.schema import GenAI
-from trackway_analyzer.dialects.provider_calls import Asked, Told
+from trackway_analyzer.dialects.provider_calls import Told
 from trackway_analyzer.dialects.values import text
+from trackway_analyzer.read.claude_code_agents import (
+    agent_of,
+    named_agent,
+    started_by,
+    unfolded,
+    workflow_of,
+)
 from trackway_analyzer.read.claude_code_lines import (
+    SPOKEN,
     Line,
     answer_in,
     api_error,
@@ -35,11 +46,13 @@ from trackway_analyzer.read.claude_code_lines import (
     heard,
     is_turn,
     parts_in,
-    readable,
+    tells_of_a_call,
     turn_of,
+    was_launched,
     words,
 )
 from trackway_analyzer.read.claude_code_order import in_order
+from trackway_analyzer.read.claude_code_turns import Call, Turn, new_turn
 from trackway_analyzer.read.foreign_values import made_id, time_of, trace_id_of
 from trackway_analyzer.read.json_documents import Located
 from trackway_analyzer.read.quarantine import Quarantine, Reason
@@ -47,7 +60,6 @@ from trackway_analyzer.read.session_spans import Answer, SessionSpans
 from trackway_analyzer.spans import RawSpan
 
 _AGENT: Final = "claude-code"
-_SPOKEN: Final = ("user", "assistant")
 _OTHERS: Final = frozenset(
     [
         "system",
@@ -63,7 +75,6 @@ _OTHERS: Final = frozenset(
         "permission-mode",
     ]
 )
-_INPUTS: Final = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 
 
 def begins_claude_code(document: Any) -> bool:
@@ -73,7 +84,7 @@ def begins_claude_code(document: Any) -> bool:
     kind = document.get("type")
     if not isinstance(kind, str):
         return False
-    if kind in _SPOKEN:
+    if kind in SPOKEN:
         told = isinstance(document.get("message"), dict)
         return told and "uuid" in document and "sessionId" in document
     if kind == "summary":
@@ -86,11 +97,10 @@ def claude_code_spans(lines: Sequence[Located], quarantine: Quarantine) -> Itera
     sessions: dict[str, list[Line]] = defaultdict(list)
     known: dict[str, Line] = {}
     for offset, line in lines:
-        if line.get("type") not in _SPOKEN and not isinstance(line.get("sessionId"), str):
-            continue
         session = line.get("sessionId")
         if not isinstance(session, str) or not session:
-            quarantine.add(Reason.BROKEN_LINE, "a line without a session id", offset)
+            if line.get("type") in SPOKEN or tells_of_a_call(line):
+                quarantine.add(Reason.BROKEN_LINE, "a line without a session id", offset)
             continue
         uuid = line.get("uuid")
         if isinstance(uuid, str):
@@ -100,10 +110,12 @@ def claude_code_spans(lines: Sequence[Located], quarantine: Quarantine) -> Itera
             if uuid in known:
                 continue
             known[uuid] = line
+        if line.get("type") in SPOKEN and not isinstance(line.get("message"), dict):
+            quarantine.add(Reason.BROKEN_LINE, "a line without a message", offset)
         sessions[session].append(line)
     silent = True
     for session, own in sessions.items():
-        for span in _Session(session, in_order(own)).spans():
+        for span in _Session(session, in_order(own), known, quarantine.file).spans():
             silent = False
             yield span
     if silent:
@@ -117,14 +129,6 @@ def _equal(one: Line, other: Line) -> bool:
         return False
 
 
-@dataclass(slots=True)
-class _Call:
-    """A call that the model asked for."""
-
-    asked: Asked
-    time: int | None
-
-
 @dataclass(frozen=True, slots=True)
 class _Result:
     """What a call came to, and the line that says so."""
@@ -133,40 +137,33 @@ class _Result:
     line: Line
 
 
-@dataclass(slots=True)
-class _Turn:
-    """A message of the model on its way."""
-
-    model: str | None
-    parts: list[Any] = field(default_factory=list)
-    usage: Line = field(default_factory=dict)
-    stop: str | None = None
-    start: int | None = None
-    end: int | None = None
-    error: str | None = None
-    request: str | None = None
-
-
 class _Session:
     """The lines of one session in one file."""
 
-    def __init__(self, session: str, lines: list[Line]) -> None:
+    def __init__(
+        self, session: str, lines: list[Line], given: Mapping[str, Line], file: str
+    ) -> None:
         self._session = session
-        self._lines = lines
+        self._others = Counter(str(text(line.get("type"))) for line in lines)
+        self._lines = unfolded(lines)
+        self._given = given
+        self._workflow = workflow_of(file)
         trace_id = trace_id_of(session) or made_id(session, digits=32)
         self._spans = SessionSpans(_AGENT, trace_id, clock=False)
         self._results = self._all_results()
         self._prompts: dict[str, str] = {}
-        self._others = Counter(str(text(line.get("type"))) for line in lines)
+        """Spans of calls by what they ask a sub-agent for."""
+        self._callers: dict[str, str] = {}
+        """Spans of calls by the name of an agent whose lines name their call alone."""
+        self._places = {id(line): place for place, line in enumerate(self._lines)}
 
     def spans(self) -> list[RawSpan]:
         """Return the session's spans."""
-        agents = self._by_agent()
-        for name, lines in agents.items():
-            if not any(line.get("type") in _SPOKEN for line in lines):
-                continue
-            head = self._head(name, lines)
-            self._agent(head, lines)
+        for name, lines in self._by_agent().items():
+            if any(line.get("type") in SPOKEN for line in lines):
+                head = self._head(name, lines)
+                self._agent(head, lines)
+                self._holes(head, lines)
         return self._spans.ended()
 
     def _by_agent(self) -> dict[str, list[Line]]:
@@ -185,7 +182,7 @@ class _Session:
 
     def _head(self, name: str, lines: list[Line]) -> str:
         times = [time for line in lines if (time := time_of(line.get("timestamp"))) is not None]
-        spoken = [line for line in lines if line.get("type") in _SPOKEN]
+        spoken = [line for line in lines if line.get("type") in SPOKEN]
         attributes: dict[str, Any] = {
             GenAI.CONVERSATION_ID: self._session,
             GenAI.AGENT_NAME: name or _AGENT,
@@ -196,14 +193,16 @@ class _Session:
         parent = None
         if name:
             asked = words(parts_in(spoken[0])) if spoken else ""
-            parent = self._prompts.get(asked) or made_id(self._session, "call of", name)
+            called = self._workflow or name
+            known = self._prompts.get(asked) or self._callers.get(name)
+            parent = known or made_id(self._session, "call of", called)
         else:
             attributes["claude_code.lines"] = dict(self._others)
         return self._spans.agent(
             name or _AGENT,
             attributes,
             parent,
-            span_id=made_id(self._session, "agent", name, spoken[0].get("uuid") if name else ""),
+            span_id=made_id(self._session, "agent", name),
             start=min(times, default=None),
             end=max(times, default=None),
         )
@@ -219,18 +218,26 @@ class _Session:
         return found
 
     def _agent(self, head: str, lines: list[Line]) -> None:
-        turns: dict[str, _Turn] = {}
+        turns: dict[str, Turn] = {}
         last = {turn_of(line): place for place, line in enumerate(lines) if is_turn(line)}
-        asked: list[_Call] = []
-        for place, line in enumerate(lines):
+        asked: list[Call] = []
+        for number, line in enumerate(lines):
+            place = self._places[id(line)]
             if is_turn(line):
-                turn = turns.setdefault(turn_of(line), _new_turn(line))
-                calls = _extended(turn, line)
-                asked += calls
-                if last[turn_of(line)] == place:
+                name = turn_of(line)
+                turn = turns.setdefault(name, new_turn(line, place))
+                asked += turn.extend(line, place)
+                if last[name] == number:
                     failure = words(turn.parts) if turn.error else None
-                    times = {"start": turn.start, "end": turn.end}
-                    self._spans.model(head, _attributes(turn), **times, failure=failure)
+                    self._spans.model(
+                        head,
+                        turn.attributes(),
+                        start=turn.start,
+                        end=turn.end,
+                        failure=failure,
+                        span_id=made_id(head, "turn", name),
+                        place=turn.place,
+                    )
                     self._carry_out(head, asked)
                     asked = []
             elif line.get("type") == "user":
@@ -240,80 +247,61 @@ class _Session:
                 time, error = time_of(line.get("timestamp")), line.get("error")
                 said = error.get("message") if isinstance(error, dict) else None
                 failure = text(said) or text(line.get("content")) or ""
-                self._spans.model(head, api_error(line), start=time, end=time, failure=failure)
+                about = api_error(line)
+                self._spans.model(head, about, start=time, end=time, failure=failure, place=place)
 
-    def _carry_out(self, head: str, calls: list[_Call]) -> None:
-        used: Counter[str | None] = Counter()
+    def _carry_out(self, head: str, calls: list[Call]) -> None:
         for call in calls:
             asked = call.asked
-            call_id = text(asked.call_id)
+            call_id, tool = text(asked.call_id), text(asked.name)
             results = self._results.get(call_id)
             if not results:
+                if call.unknown is not None:
+                    what = f"what came of {tool}, a block of the unknown type {call.unknown}"
+                    self._spans.hole(head, {"what": what})
                 continue
             found = results.popleft()
-            used[call_id] += 1
             part, line = found.told, found.line
             if part.refused:
                 continue
-            told = line.get("toolUseResult")
-            agent = told.get("agentId") if isinstance(told, dict) else None
+            agent = named_agent(line)
             answer = Answer(
                 call_id=call_id,
-                tool=text(asked.name) or "",
+                tool=tool or "",
                 arguments=asked.arguments,
                 value=part.response,
                 failed=part.failed,
-                attributes={"claude_code.tool_use_result": told},
+                launched=not part.failed and was_launched(asked, line),
+                attributes={"claude_code.tool_use_result": line.get("toolUseResult")},
             )
-            key = ("call of", agent) if isinstance(agent, str) else ("call", line.get("uuid"))
+            key = ("call of", agent) if agent else ("call", line.get("uuid"), call_id)
             span = self._spans.tool(
                 head,
                 answer,
-                span_id=made_id(self._session, *key, *(() if agent else (call_id,))),
+                span_id=made_id(self._session, *key),
                 start=call.time,
                 end=time_of(line.get("timestamp")),
+                place=call.place,
             )
+            started = started_by(tool, part, line)
+            if started is not None:
+                self._spans.hole(head, started.hole(span))
+            self._callers[agent_of(call_id)] = span
             given = asked.arguments
             if isinstance(given, dict) and isinstance(given.get("prompt"), str):
                 self._prompts.setdefault(given["prompt"], span)
 
-
-def _new_turn(line: Line) -> _Turn:
-    model = line["message"].get("model")
-    return _Turn(
-        model if isinstance(model, str) and model != "<synthetic>" else None,
-        start=time_of(line.get("timestamp")),
-        error="api_error" if line.get("isApiErrorMessage") is True else None,
-        request=line.get("requestId"),
-    )
-
-
-def _extended(turn: _Turn, line: Line) -> list[_Call]:
-    """Add a line to its turn; return the calls that it asks for."""
-    message = line["message"]
-    parts = parts_in(line)
-    turn.parts += [readable(part) for part in parts]
-    usage, stop = message.get("usage"), message.get("stop_reason")
-    turn.usage = usage if isinstance(usage, dict) else turn.usage
-    turn.stop = stop if isinstance(stop, str) else turn.stop
-    turn.end = time_of(line.get("timestamp")) or turn.end
-    asked = map(call_in, parts)
-    return [_Call(call, turn.end) for call in asked if call is not None]
-
-
-def _attributes(turn: _Turn) -> dict[str, Any]:
-    usage = turn.usage
-    inputs = [usage[name] for name in _INPUTS if isinstance(usage.get(name), int)]
-    return {
-        GenAI.OUTPUT_MESSAGES: [{"role": "assistant", "parts": turn.parts}],
-        GenAI.REQUEST_MODEL: turn.model,
-        GenAI.RESPONSE_MODEL: turn.model,
-        GenAI.PROVIDER_NAME: "anthropic" if turn.model else None,
-        GenAI.RESPONSE_FINISH_REASONS: [turn.stop] if turn.stop else None,
-        GenAI.INPUT_TOKENS: sum(inputs) if inputs else None,
-        GenAI.OUTPUT_TOKENS: usage.get("output_tokens"),
-        GenAI.CACHE_READ_TOKENS: usage.get("cache_read_input_tokens"),
-        GenAI.CACHE_WRITE_TOKENS: usage.get("cache_creation_input_tokens"),
-        GenAI.ERROR_TYPE: turn.error,
-        "claude_code.request_id": turn.request,
-    }
+    def _holes(self, head: str, lines: list[Line]) -> None:
+        """Note lines that are named and not given, and those that nobody understands."""
+        for line in lines:
+            parent = line.get("parentUuid")
+            if isinstance(parent, str) and parent and parent not in self._given:
+                what = f"the line {parent}, which another follows"
+                self._spans.hole(head, {"what": what})
+            if line.get("type") in SPOKEN:
+                continue
+            kind = text(line.get("type"))
+            known = kind in _OTHERS
+            calls = [p for p in parts_in(line) if call_in(p) or p.get("type") == "tool_result"]
+            if calls or (not known and tells_of_a_call(line)):
+                self._spans.hole(head, {"what": f"what a line of the unknown kind {kind} tells"})

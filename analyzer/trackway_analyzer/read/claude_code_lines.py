@@ -4,7 +4,10 @@
 2. A user's line answers calls (`tool_result`) and says the rest. What the provider carried out is
    answered by a block of the model's own line.
 3. A call that a person or the settings did not let through is told by the words that the model
-   reads of it, and fails.
+   reads of it, and fails. So does one that was interrupted (`toolUseResult.interrupted`); one that
+   was only launched, in the background, came to nothing yet.
+4. A block of a type that nobody knows is a call if it has a name and an input, and an answer if it
+   has the id of a call.
 """
 
 from __future__ import annotations
@@ -16,10 +19,20 @@ from typing import Any, Final
 from trackway.schema import GenAI
 from trackway_analyzer.dialects.parts import parts_of_exchange
 from trackway_analyzer.dialects.provider_calls import Asked, Exchange, Told, exchange_of
-from trackway_analyzer.dialects.values import text
+from trackway_analyzer.dialects.values import json_of, text
 
 Line = dict[str, Any]
 """A line of a session, decoded."""
+
+SPOKEN: Final = ("user", "assistant")
+"""Types of the lines in which somebody says something."""
+_KNOWN: Final = frozenset(
+    [
+        *("text", "thinking", "redacted_thinking", "image", "document", "search_result"),
+        *("tool_use", "tool_result", "tool_reference", "container_upload", "fallback"),
+    ]
+)
+_ARGUMENTS: Final = ("input", "arguments", "args")
 
 
 def is_turn(line: Line) -> bool:
@@ -37,7 +50,16 @@ def call_in(part: Line) -> Asked | None:
     if part.get("type") == "tool_use":
         return Asked(part.get("id"), part.get("name"), part.get("input"))
     exchange = exchange_of(part)
+    if exchange is None and is_of_unknown_type(part) and isinstance(part.get("name"), str):
+        given = next((part[name] for name in _ARGUMENTS if name in part), None)
+        called = part.get("id") or part.get("call_id")
+        return None if given is None else Asked(called, part["name"], json_of(given))
     return None if exchange is None else exchange.asked
+
+
+def is_of_unknown_type(part: Line) -> bool:
+    """Tell whether a block is of a type that nobody knows."""
+    return part.get("type") not in _KNOWN and exchange_of(part) is None
 
 
 def answer_in(line: Line, part: Line) -> Told | None:
@@ -45,9 +67,17 @@ def answer_in(line: Line, part: Line) -> Told | None:
     if line.get("type") == "user" and part.get("type") == "tool_result":
         content = _content(part.get("content"))
         refused = isinstance(content, str) and _REFUSED.match(content) is not None
+        about = line.get("toolUseResult")
+        interrupted = isinstance(about, dict) and about.get("interrupted") is True
         failed = part.get("is_error") is True
-        return Told(part.get("tool_use_id"), None, content, failed, refused and failed)
+        told = Told(part.get("tool_use_id"), None, content, failed, refused and failed)
+        return told._replace(failed=failed or interrupted)
     exchange = exchange_of(part) if line.get("type") == "assistant" else None
+    if exchange is None and is_of_unknown_type(part):
+        answered = part.get("tool_use_id") or part.get("tool_call_id")
+        if isinstance(answered, str):
+            failed = part.get("is_error") is True
+            return Told(answered, None, _content(part.get("content", part.get("output"))), failed)
     return None if exchange is None else exchange.told
 
 
@@ -59,10 +89,40 @@ _REFUSED: Final = re.compile(
 """What the model is told of a call that a person or the settings did not let through."""
 
 
+def was_launched(asked: Asked, line: Line) -> bool:
+    """Tell whether a call was only started, by the call and the line with its result."""
+    about = line.get("toolUseResult")
+    about = about if isinstance(about, dict) else {}
+    status, given = about.get("status"), asked.arguments
+    behind = isinstance(given, dict) and given.get("run_in_background") is True
+    launched = isinstance(status, str) and status.endswith("launched")
+    return behind or launched or bool(about.get("backgroundTaskId")) or about.get("isAsync") is True
+
+
+def tells_of_a_call(value: Any) -> bool:
+    """Tell whether something in a value looks like a call or an answer."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, list):
+            left += item
+        elif isinstance(item, dict):
+            named = isinstance(item.get("name"), str)
+            if named and any(isinstance(item.get(key), dict) for key in _ARGUMENTS):
+                return True
+            if any(isinstance(item.get(key), str) for key in ("tool_use_id", "tool_call_id")):
+                return True
+            left += item.values()
+    return False
+
+
 def readable(part: Line) -> Line:
     """Return a block in the form in which messages are read."""
     if part.get("type") == "thinking":
         return {"type": "reasoning", "content": part.get("thinking")}
+    call = call_in(part) if is_of_unknown_type(part) else None
+    if call is not None:
+        return {"type": "tool_use", "id": call.call_id, "name": call.name, "input": call.arguments}
     return part
 
 
@@ -86,7 +146,7 @@ def heard(line: Line) -> Iterator[Line]:
         told = answer_in(line, part)
         if told is not None:
             yield {"role": "tool", "parts": list(parts_of_exchange(Exchange(told=told)))}
-    rest = [part for part in content if part.get("type") != "tool_result"]
+    rest = [part for part in content if answer_in(line, part) is None]
     if rest:
         yield {"role": "user", "parts": rest}
 
@@ -97,6 +157,8 @@ def parts_in(line: Line) -> list[Line]:
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
+    if isinstance(content, dict):
+        return [content]
     return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 

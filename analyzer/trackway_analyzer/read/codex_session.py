@@ -1,15 +1,18 @@
 """Session lines of Codex (`~/.codex/sessions/**/rollout-*.jsonl`) as spans.
 
-1. A session is a trace and an agent; one that another thread spawned lies in the trace of that
-   thread, below the call that spawned it.
+1. A session is a trace and an agent; one that another thread spawned lies in the trace of the
+   root, below the call that spawned it (`codex_threads`).
 2. What the model wrote between two things that it read is one turn: its reasoning, words and calls.
    Tokens are those of the counts that follow it: a count ends the model's answer, and one whose
    total of the session is that of the count before says nothing new.
 3. A call is carried out when its output is there: from the line that asks to the line that answers.
    What the provider carried out (a web search) is call and output in one line. A command failed if
    its exit code is not 0; where somebody refused it, it was not carried out (`codex_commands`).
-4. `event_msg` repeats what `response_item` says; of it, token counts, errors and aborts are read.
+4. `event_msg` repeats what `response_item` says; of it, token counts, errors and aborts are read,
+   and calls that no item asks for (`codex_events`).
 5. Lines of before the envelope (`{"type": "message", ...}` bare) are read too.
+6. An item of an unknown type that asks for a call which nobody answers, and a line of an unknown
+   kind that tells of a call, are holes of the run.
 """
 
 from __future__ import annotations
@@ -19,24 +22,34 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from trackway.schema import GenAI
+from trackway.schema import GenAI, Trackway
 from trackway_analyzer.dialects.parts import parts_of_exchange
-from trackway_analyzer.dialects.provider_calls import Asked, Exchange, Told, exchange_of
-from trackway_analyzer.dialects.values import integer, json_of, text
+from trackway_analyzer.dialects.provider_calls import Asked, Exchange, Told
+from trackway_analyzer.dialects.values import integer, text
 from trackway_analyzer.json_text import UnencodableError, compact
-from trackway_analyzer.read.codex_commands import exit_code, was_refused
+from trackway_analyzer.read.claude_code_lines import tells_of_a_call
+from trackway_analyzer.read.codex_commands import (
+    exit_code,
+    has_failed,
+    session_asked,
+    still_running,
+    was_refused,
+)
+from trackway_analyzer.read.codex_events import EventCalls
+from trackway_analyzer.read.codex_items import exchange_in, is_of_unknown_type, output_of, said_in
+from trackway_analyzer.read.codex_threads import named_thread, spawned_by, thread_hole, thread_of
 from trackway_analyzer.read.foreign_values import made_id, time_of, trace_id_of
 from trackway_analyzer.read.json_documents import Located
 from trackway_analyzer.read.quarantine import Quarantine, Reason
-from trackway_analyzer.read.session_spans import Answer, SessionSpans
+from trackway_analyzer.read.session_spans import Answer, Hole, SessionSpans
 from trackway_analyzer.spans import RawSpan
 
 _AGENT: Final = "codex"
 _ENVELOPES: Final = frozenset(
     ["session_meta", "response_item", "event_msg", "turn_context", "compacted"]
 )
-_CALL: Final = "function_call"
-_ANSWER: Final = "function_call_output"
+_HEADS: Final = ("session_meta", "turn_context", "state")
+_BARE_HEAD: Final = frozenset(["id", "timestamp", "instructions", "git", "cwd"])
 _FAILURES: Final = frozenset(["error", "stream_error", "turn_aborted"])
 
 Line = dict[str, Any]
@@ -49,7 +62,14 @@ def begins_codex(document: Any) -> bool:
     if isinstance(document.get("payload"), dict):
         kind = document.get("type")
         return isinstance(kind, str) and kind in _ENVELOPES
-    return "record_type" in document or document.keys() >= {"id", "timestamp", "instructions"}
+    return "record_type" in document or _is_bare_head(document)
+
+
+def _is_bare_head(line: Line) -> bool:
+    """Tell the head of a session of before the envelope."""
+    if not line.keys() >= {"id", "timestamp"}:
+        return False
+    return "instructions" in line or line.keys() <= _BARE_HEAD
 
 
 def codex_spans(lines: Sequence[Located], quarantine: Quarantine) -> Iterator[RawSpan]:
@@ -68,7 +88,20 @@ def _unpacked(line: Line) -> tuple[str, Line, int | None]:
         return str(text(line.get("type"))), payload, time
     if "record_type" in line:
         return "state", line, time
-    return ("session_meta" if "instructions" in line else "response_item"), line, time
+    return ("session_meta" if _is_bare_head(line) else "response_item"), line, time
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call that an item asks for."""
+
+    asked: Asked
+    told: Told | None
+    """What the provider told at once."""
+    time: int | None
+    place: int
+    unknown: str | None
+    """Type of the item, where it is one that nobody knows."""
 
 
 @dataclass(slots=True)
@@ -77,14 +110,24 @@ class _Turn:
 
     heard: list[Any]
     model: str | None
+    place: int
     said: list[Any] = field(default_factory=list)
-    calls: list[tuple[Asked, Told | None, int | None]] = field(default_factory=list)
-    """Calls, with what the provider told at once, and when they were asked for."""
+    calls: list[_Call] = field(default_factory=list)
     start: int | None = None
     end: int | None = None
     usage: Line = field(default_factory=dict)
     error: str | None = None
     failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """The answer to a call, and when it came."""
+
+    told: Told
+    time: int | None
+    runs_in: str | None = None
+    """Session in which the command still runs."""
 
 
 class _Session:
@@ -95,11 +138,13 @@ class _Session:
         metas = [payload for kind, payload, _ in lines if kind == "session_meta"]
         self._meta: Line = metas[0] if metas else {}
         self._id = text(self._meta.get("id")) or made_id(*map(_signature, lines))
-        self._answers: dict[str | None, tuple[Told, int | None]] = {}
-        self._tools: dict[str | None, str] = {}
-        """Names of the tools by call id."""
-        self._made = 0
-        """Calls that were put down."""
+        self._answers: dict[str | None, _Answered] = {}
+        self._asked: dict[str | None, Asked] = {}
+        """What items ask for, by call id."""
+        self._codes: dict[str, int] = {}
+        """Exit codes of commands by the session in which they ran."""
+        self._events = EventCalls()
+        self._holes: list[Hole] = []
         self._turns: list[_Turn] = []
         self._open: _Turn | None = None
         self._heard: list[Any] = []
@@ -112,25 +157,28 @@ class _Session:
 
     def spans(self) -> list[RawSpan]:
         """Return the session's spans."""
-        for kind, payload, time in self._lines:
-            self._line(kind, payload, time)
-        spawn = _spawn(self._meta)
-        trace = spawn.get("parent_thread_id") or self._id
-        spans = SessionSpans(_AGENT, trace_id_of(trace) or made_id(trace, digits=32), clock=False)
-        parent, call = spawn.get("parent_thread_id"), spawn.get("spawn_call_id")
+        for place, (kind, payload, time) in enumerate(self._lines):
+            self._line(kind, payload, time, place)
+        thread = thread_of(self._meta, self._id)
+        trace_id = trace_id_of(thread.trace) or made_id(thread.trace, digits=32)
+        spans = SessionSpans(_AGENT, trace_id, clock=False)
         times = [time for _, _, time in self._lines if time is not None]
+        own_name = thread.nickname or f"{_AGENT} {self._id}"
         head = spans.agent(
-            _AGENT if not spawn else text(spawn.get("agent_nickname")) or f"{_AGENT} {self._id}",
+            own_name if thread.parent_span else _AGENT,
             self._about(),
-            made_id(parent, "call", call) if parent else None,
+            thread.parent_span,
             span_id=made_id(self._id, "agent"),
             start=min(times, default=None),
             end=max(times, default=None),
         )
         for turn in self._turns:
             self._put_down(spans, head, turn)
+        self._put_down_events(spans, head)
         for message in self._heard:
             spans.hear(head, message)
+        for hole in self._holes:
+            spans.hole(head, hole)
         return spans.ended()
 
     def _about(self) -> Line:
@@ -146,27 +194,33 @@ class _Session:
             "codex.events": dict(self._others) or None,
         }
 
-    def _line(self, kind: str, payload: Line, time: int | None) -> None:
+    def _line(self, kind: str, payload: Line, time: int | None, place: int) -> None:
         if kind == "turn_context":
             model = payload.get("model")
             self._model = model if isinstance(model, str) else self._model
         elif kind == "compacted":
             self._hear({"role": "user", "content": payload.get("message")})
         elif kind == "event_msg":
-            self._event(payload, time)
+            self._event(payload, time, place)
         elif kind == "response_item":
-            self._item(payload, time)
+            self._item(payload, time, place)
         elif kind != "session_meta":
             self._others[kind] += 1
+            if kind not in _HEADS and tells_of_a_call(payload):
+                self._holes.append({"what": f"what a line of the unknown kind {kind} tells"})
 
-    def _event(self, payload: Line, time: int | None) -> None:
+    def _event(self, payload: Line, time: int | None, place: int) -> None:
         kind = str(text(payload.get("type")))
         self._others[kind] += 1
+        self._events.take(kind, payload, time, place)
+        thread = named_thread(payload)
+        if thread:
+            self._holes.append(thread_hole(thread))
         if kind == "token_count" and self._turns:
             info = payload.get("info")
             self._count(info if isinstance(info, dict) else {})
         elif kind in _FAILURES:
-            turn = self._turn(time)
+            turn = self._turn(time, place)
             turn.error = kind
             turn.failure = text(payload.get("message")) or text(payload.get("reason")) or kind
             self._open = None
@@ -183,31 +237,38 @@ class _Session:
             turn.usage = _sum(turn.usage, usage)
             self._total, self._open = total, None
 
-    def _item(self, payload: Line, time: int | None) -> None:
+    def _item(self, payload: Line, time: int | None, place: int) -> None:
         kind = str(text(payload.get("type")))
         role = payload.get("role")
         if kind == "message" and role != "assistant":
             self._hear({"role": role, "content": payload.get("content")})
-        else:
-            exchange = _exchange(payload)
-            if exchange is None:
-                self._turn(time).said.append(_said(kind, payload))
-            elif exchange.asked is not None:
-                turn, asked = self._turn(time), exchange.asked
-                turn.calls.append((asked, exchange.told, time))
-                self._tools.setdefault(text(asked.call_id), text(asked.name) or "")
-                turn.said.append({"role": "assistant", "parts": list(parts_of_exchange(exchange))})
-            elif exchange.told is not None:
-                self._answered(exchange.told, time)
+            return
+        exchange = exchange_in(payload)
+        if exchange is None:
+            self._turn(time, place).said.append(said_in(kind, payload))
+        elif exchange.asked is not None:
+            turn, asked = self._turn(time, place), exchange.asked
+            unknown = kind if is_of_unknown_type(payload) else None
+            turn.calls.append(_Call(asked, exchange.told, time, place, unknown))
+            self._asked.setdefault(text(asked.call_id), asked)
+            turn.said.append({"role": "assistant", "parts": list(parts_of_exchange(exchange))})
+        elif exchange.told is not None:
+            self._answered(exchange.told, time)
 
     def _answered(self, told: Told, time: int | None) -> None:
-        tool = self._tools.get(text(told.call_id), "")
-        output = _output(told.response)
+        asked = self._asked.get(text(told.call_id))
+        tool = "" if asked is None else text(asked.name) or ""
+        output = output_of(told.response)
         refused = was_refused(tool, output)
-        failed = told.failed or refused or (exit_code(tool, output) or 0) != 0
+        failed = told.failed or refused or has_failed(tool, output)
         told = told._replace(response=output, failed=failed, refused=refused)
+        code = exit_code(tool, output)
+        session = None if asked is None else session_asked(asked.arguments)
+        if code is not None and session is not None:
+            self._codes[session] = code
         if not refused:
-            self._answers.setdefault(text(told.call_id), (told, time))
+            answered = _Answered(told, time, still_running(tool, output))
+            self._answers.setdefault(text(told.call_id), answered)
         parts = list(parts_of_exchange(Exchange(told=told)))
         self._hear({"role": "tool", "parts": parts})
 
@@ -215,9 +276,9 @@ class _Session:
         self._open = None
         self._heard.append(message)
 
-    def _turn(self, time: int | None) -> _Turn:
+    def _turn(self, time: int | None, place: int) -> _Turn:
         if self._open is None:
-            self._open = _Turn(self._heard, self._model, start=time)
+            self._open = _Turn(self._heard, self._model, place, start=time)
             self._heard = []
             self._turns.append(self._open)
         self._open.end = time if time is not None else self._open.end
@@ -236,25 +297,69 @@ class _Session:
             GenAI.REASONING_TOKENS: usage.get("reasoning_output_tokens"),
             GenAI.ERROR_TYPE: turn.error,
         }
-        times = {"start": turn.start, "end": turn.end}
-        spans.model(head, attributes, **times, failure=turn.failure)
-        for asked, told, time in turn.calls:
-            found = self._answers.get(text(asked.call_id)) if told is None else (told, turn.end)
-            if found is None:
-                continue
-            answered, ended = found
-            call_id = text(asked.call_id)
-            self._made += 1
+        spans.model(
+            head,
+            attributes,
+            start=turn.start,
+            end=turn.end,
+            failure=turn.failure,
+            place=turn.place,
+        )
+        for call in turn.calls:
+            self._carry_out(spans, head, turn, call)
+
+    def _carry_out(self, spans: SessionSpans, head: str, turn: _Turn, call: _Call) -> None:
+        asked = call.asked
+        call_id, tool = text(asked.call_id), text(asked.name) or ""
+        at_once = None if call.told is None else _Answered(call.told, turn.end)
+        found = at_once or self._answers.get(call_id)
+        if found is None:
+            if call.unknown is not None:
+                what = f"what came of {tool}, an item of the unknown type {call.unknown}"
+                spans.hole(head, {"what": what})
+            return
+        self._made += 1
+        code = None if found.runs_in is None else self._codes.get(found.runs_in)
+        answer = Answer(
+            call_id,
+            tool,
+            asked.arguments,
+            found.told.response,
+            found.told.failed or code not in (None, 0),
+            launched=found.runs_in is not None and code is None,
+        )
+        key = call_id or f"without an id {self._made}"
+        span = spans.tool(
+            head,
+            answer,
+            span_id=made_id(self._id, "call", key),
+            start=call.time,
+            end=found.time,
+            place=call.place,
+        )
+        if not answer.failed:
+            for between, hole in spawned_by(self._id, tool, answer.value):
+                if between is not None:
+                    spans.between(span, between)
+                spans.hole(head, {"below": span, **hole} if between is None else hole)
+
+    def _put_down_events(self, spans: SessionSpans, head: str) -> None:
+        """Put down the calls that events tell of alone."""
+        asked = {call_id for call_id in self._asked if call_id}
+        tools = {text(call.name) or "" for call in self._asked.values()}
+        for call in self._events.alone(asked, tools):
             answer = Answer(
-                call_id,
-                text(asked.name) or "",
-                asked.arguments,
-                answered.response,
-                answered.failed,
+                call.call_id,
+                call.tool,
+                call.arguments,
+                call.result,
+                call.failed,
+                launched=not call.ended,
+                attributes={Trackway.TOOL_ALIAS: call.alias},
             )
-            key = call_id or f"without an id {self._made}"
-            span_id = made_id(self._id, "call", key)
-            spans.tool(head, answer, span_id=span_id, start=time, end=ended)
+            span_id = made_id(self._id, "call", call.call_id)
+            times = {"start": call.start, "end": call.end}
+            spans.tool(head, answer, span_id=span_id, place=call.place, **times)
 
 
 def _sum(first: Line, second: Line) -> Line:
@@ -271,57 +376,3 @@ def _signature(line: tuple[str, Line, int | None]) -> str:
         return compact(line[1])
     except UnencodableError:
         return line[0]
-
-
-def _spawn(meta: Line) -> Line:
-    source = meta.get("source")
-    subagent = source.get("subagent") if isinstance(source, dict) else None
-    spawn = subagent.get("thread_spawn") if isinstance(subagent, dict) else None
-    return spawn if isinstance(spawn, dict) else {}
-
-
-def _exchange(payload: Line) -> Exchange | None:
-    """Return what an item tells of a call; None where it tells of none."""
-    kind, call_id = payload.get("type"), payload.get("call_id") or payload.get("id")
-    if kind == _CALL:
-        arguments = json_of(payload.get("arguments"))
-        return Exchange(Asked(call_id, payload.get("name"), {} if arguments == "" else arguments))
-    if kind == _ANSWER:
-        return Exchange(told=_told(Told(call_id, None, payload.get("output"))))
-    exchange = exchange_of(payload)
-    if exchange is None or exchange.told is None:
-        return exchange
-    return exchange._replace(told=_told(exchange.told))
-
-
-def _told(told: Told) -> Told:
-    output = told.response
-    failed = isinstance(output, dict) and output.get("success") is False
-    return told._replace(failed=told.failed or failed)
-
-
-def _output(output: Any) -> Any:
-    """Return what a call came to: text out of its parts, or out of `content`."""
-    if isinstance(output, dict) and "content" in output:
-        output = output["content"]
-    if isinstance(output, list):
-        texts = [part.get("text") for part in output if isinstance(part, dict)]
-        words = [text for text in texts if isinstance(text, str)]
-        if words and len(words) == len(output):
-            return "\n".join(words)
-    return output
-
-
-def _said(kind: str, payload: Line) -> Line:
-    if kind == "message":
-        return {"role": "assistant", "content": payload.get("content")}
-    if kind == "reasoning":
-        parts = [*_list(payload.get("summary")), *_list(payload.get("content"))]
-        words = [part["text"] for part in parts if isinstance(part.get("text"), str)]
-        part = {"type": "reasoning", "content": "\n".join(words)}
-        return {"role": "assistant", "parts": [part]} if words else {}
-    return {"role": "assistant", "parts": [payload]}
-
-
-def _list(value: Any) -> list[Line]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -2,16 +2,18 @@
 
 1. Agents may stand below calls of other agents; each has heard its own messages. A model turn's
    input is what its agent heard since its turn before.
-2. The step index is the order in which steps were put down, over all agents; without a `clock`
-   there is none, and times tell the order: for sessions that lie in several files.
+2. The step index is the order in which steps were put down, over all agents. Without a `clock`,
+   for sessions that lie in several files, times tell the order; where one of them is missing, the
+   places that the steps have in the file.
 3. A time that is None was not recorded (`spans.NO_TIME`); nothing is made up.
+4. What a session names and does not hold is a hole of its agent (`reconstruct.named_holes`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from trackway.schema import GenAI, Trackway
 from trackway_analyzer.dialects.transcript import SCOPE, UNREAD
@@ -36,6 +38,11 @@ def all_kept(attributes: Mapping[str, JsonValue]) -> Attributes:
     return own
 
 
+Hole: TypeAlias = Mapping[str, JsonValue]
+"""What is not there (`what`), and by what it is told that it is (`named_holes`)."""
+_MOST_HOLES: Final = 100
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A call that was carried out, and what it came to."""
@@ -48,6 +55,8 @@ class Answer:
     failed: bool = False
     error_type: str | None = None
     error_message: str | None = None
+    launched: bool = False
+    """It was only started: what it came to is not in this answer."""
     attributes: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
@@ -61,6 +70,9 @@ class SessionSpans:
         self._spans: list[RawSpan] = []
         self._heard: dict[str, list[JsonValue]] = {}
         self._steps = 0
+        self._holes: dict[str, list[Hole]] = {}
+        self._places: list[tuple[int, int]] = []
+        """Place in the file and number of the span, of each step with a place."""
 
     def agent(
         self,
@@ -76,6 +88,16 @@ class SessionSpans:
         own = {GenAI.OPERATION_NAME: "invoke_agent", **attributes}
         return self._add(name or "agent", own, parent, start, end, span_id)
 
+    def between(self, call: str, span_id: str) -> None:
+        """Put a span down between a call and an agent that names it as what it stands below."""
+        self._add("spawned", {GenAI.OPERATION_NAME: "create_agent"}, call, None, None, span_id)
+
+    def hole(self, agent: str, hole: Hole) -> None:
+        """Note what an agent's session names and does not hold."""
+        holes = self._holes.setdefault(agent, [])
+        if hole not in holes and len(holes) < _MOST_HOLES:
+            holes.append(hole)
+
     def hear(self, agent: str, message: JsonValue) -> None:
         """Take in a message that the agent's next turn reads."""
         self._heard.setdefault(agent, []).append(message)
@@ -88,16 +110,18 @@ class SessionSpans:
         start: int | None = None,
         end: int | None = None,
         failure: str | None = None,
+        span_id: str | None = None,
+        place: int | None = None,
     ) -> str:
         """Put down a turn of the agent's model, which has read what was heard.
 
-        `failure` is what a turn that failed said.
+        `failure` is what a turn that failed said, `place` where it stands in the file.
         """
         heard = self._heard.pop(agent, None)
         own = {GenAI.OPERATION_NAME: "chat", GenAI.INPUT_MESSAGES: heard, **attributes}
         status = "UNSET" if failure is None else "ERROR"
-        own |= self._step()
-        return self._add("chat", own, agent, start, end, status=status, said=failure)
+        own |= self._step(place)
+        return self._add("chat", own, agent, start, end, span_id, status=status, said=failure)
 
     def tool(
         self,
@@ -107,8 +131,9 @@ class SessionSpans:
         span_id: str | None = None,
         start: int | None = None,
         end: int | None = None,
+        place: int | None = None,
     ) -> str:
-        """Put down a call of the agent; return its span id."""
+        """Put down a call of the agent, asked for at a place of the file; return its span id."""
         own: Attributes = {
             GenAI.OPERATION_NAME: "execute_tool",
             GenAI.TOOL_NAME: answer.tool,
@@ -116,8 +141,10 @@ class SessionSpans:
             GenAI.TOOL_CALL_ARGUMENTS: answer.arguments,
             GenAI.TOOL_CALL_RESULT: answer.value,
             **answer.attributes,
-            **self._step(),
+            **self._step(place),
         }
+        if answer.launched:
+            own[Trackway.STREAM_ABANDONED] = True
         said = answer.error_message
         if answer.failed:
             own[GenAI.ERROR_TYPE] = answer.error_type or _FAILED
@@ -129,16 +156,30 @@ class SessionSpans:
 
     def ended(self) -> list[RawSpan]:
         """Return the spans; messages that no turn read any more stand on their agent."""
-        heads = {span.span_id: span for span in self._spans if span.span_id in self._heard}
+        named = self._heard.keys() | self._holes.keys()
+        heads = {span.span_id: span for span in self._spans if span.span_id in named}
         for agent, messages in self._heard.items():
             if agent in heads:
                 kept(heads[agent].attributes, UNREAD, messages)
+        for agent, holes in self._holes.items():
+            if agent in heads:
+                kept(heads[agent].attributes, Trackway.HOLES, [*map(dict, holes)])
+        self._put_in_order()
         if self._spans and self._clock:
             self._spans[0].attributes.setdefault(Trackway.RUN_LAST_STEP, self._steps)
         return self._spans
 
-    def _step(self) -> Attributes:
+    def _put_in_order(self) -> None:
+        """Number the steps as they stand in the file, where times do not tell their order."""
+        steps = [self._spans[number] for _, number in sorted(self._places)]
+        if any(step.start == NO_TIME for step in steps):
+            for index, step in enumerate(steps, 1):
+                step.attributes[Trackway.STEP_INDEX] = index
+
+    def _step(self, place: int | None) -> Attributes:
         if not self._clock:
+            if place is not None:
+                self._places.append((place, len(self._spans)))
             return {}
         self._steps += 1
         return {Trackway.STEP_INDEX: self._steps}

@@ -15,11 +15,12 @@
     the rest of it (`streamed`); or what a person answered stands in its place (`resumed`).
 11. `unparsable_arguments`: arguments that look like a JSON object or list and are none.
 12. `missing_steps`: a hole in the logical clock, up to the last step that the run span names.
-    Counts steps.
+    Counts steps. Or what a session names and nobody gives (`named_holes`): counts names.
 13. `tools_not_observable`: nothing can tell whether tools were called: they were offered to a model
     whose output is not recorded; the last turn asked for a call in a run without any tool span; a
     call was answered and lacks the span that it would have; a call's tool is not named; a model's
-    output is not recorded in a run where nothing shows tools (`witnesses`); an agent ended well and
+    output is not recorded in a run where nothing shows tools (`witnesses`), or is there in part, or
+    without the call that it stopped for (`unread_turns`); an agent ended well and
     no call of it is recorded; a transcript holds no step, however it ended; libraries were on when
     the run began, and it has no model, tool or retrieval step.
 14. `missing_timestamps`: steps whose start or end the source does not hold. Counts steps.
@@ -47,6 +48,7 @@ from trackway_analyzer.reconstruct.columns import NEVER, NONE, Ints, Mask, SpanC
 from trackway_analyzer.reconstruct.faults import gaps_of_faults
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, GapRow, gap
 from trackway_analyzer.reconstruct.messages import quickly_parsed
+from trackway_analyzer.reconstruct.named_holes import gaps_of_named_holes
 from trackway_analyzer.reconstruct.run_parts import gaps_of_run_parts
 from trackway_analyzer.reconstruct.run_spans import RunSpans
 from trackway_analyzer.reconstruct.unobserved import gaps_of_the_unobserved
@@ -181,6 +183,7 @@ _FINDERS: Final = (
     _cut_off,
     gaps_of_run_parts,
     _clock_holes,
+    gaps_of_named_holes,
     gaps_of_values,
     gaps_of_usage,
     gaps_of_faults,

@@ -9,50 +9,7 @@ from typing import Any
 import pytest
 
 import trackway_analyzer as ta
-
-SESSION = "00000000-0000-4000-8000-000000000001"
-
-
-class Lines:
-    """Lines of Claude Code, a second apart."""
-
-    def __init__(self, **common: Any) -> None:
-        self.lines: list[dict[str, Any]] = []
-        self.common = {"sessionId": SESSION, "isSidechain": False, **common}
-
-    def add(self, kind: str, **fields: Any) -> None:
-        number = len(self.lines) + 1
-        line = {"type": kind, "uuid": f"u{number}", "timestamp": f"2026-10-01T12:00:{number:02}Z"}
-        self.lines.append({**line, **self.common, **fields})
-
-    def user(self, content: Any, **fields: Any) -> None:
-        self.add("user", message={"role": "user", "content": content}, **fields)
-
-    def result(self, call_id: str, content: Any, *, error: bool = False, **fields: Any) -> None:
-        part = {"type": "tool_result", "tool_use_id": call_id, "content": content}
-        self.user([part | ({"is_error": True} if error else {})], **fields)
-
-    def assistant(self, message_id: str, *parts: Any, **fields: Any) -> None:
-        usage = {"input_tokens": 10, "cache_read_input_tokens": 90, "output_tokens": 5}
-        message = {"id": message_id, "role": "assistant", "model": "claude-x", "usage": usage}
-        self.add("assistant", message=message | {"content": list(parts)}, **fields)
-
-    def write(self, path: Path) -> Path:
-        path.write_text("".join(json.dumps(line) + "\n" for line in self.lines))
-        return path
-
-
-def use(call_id: str, name: str, **arguments: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
-
-
-def words(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
-
-
-def only(path: Path) -> ta.Trajectory:
-    (trajectory,) = ta.load(path)
-    return trajectory
+from analyzer.read.session_lines import CODEX, SESSION, Lines, codex, only, use, words
 
 
 def test_a_session_is_a_run(tmp_path: Path) -> None:
@@ -189,62 +146,6 @@ def test_lines_of_unknown_kinds_are_counted(tmp_path: Path) -> None:
     attributes = json.loads(trajectories.span_table["attributes"][0].as_py())
     assert attributes["claude_code.lines"] == {"user": 1, "future-event": 1, "assistant": 1}
     assert len(trajectories.quarantined) == 0
-
-
-CODEX: list[dict[str, Any]] = [
-    {"type": "session_meta", "payload": {"id": "thread-1", "cwd": "/w", "cli_version": "1"}},
-    {"type": "turn_context", "payload": {"model": "gpt-x"}},
-    {"type": "event_msg", "payload": {"type": "user_message", "message": "Run the tests."}},
-    {
-        "type": "response_item",
-        "payload": {
-            "type": "message",
-            "role": "user",
-            "content": [{"type": "input_text", "text": "Run the tests."}],
-        },
-    },
-    {
-        "type": "response_item",
-        "payload": {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]},
-    },
-    {
-        "type": "response_item",
-        "payload": {
-            "type": "function_call",
-            "name": "exec_command",
-            "arguments": '{"cmd":"pytest"}',
-            "call_id": "c1",
-        },
-    },
-    {
-        "type": "event_msg",
-        "payload": {
-            "type": "token_count",
-            "info": {"last_token_usage": {"input_tokens": 100, "cached_input_tokens": 80}},
-        },
-    },
-    {
-        "type": "response_item",
-        "payload": {"type": "function_call_output", "call_id": "c1", "output": "2 passed"},
-    },
-    {
-        "type": "response_item",
-        "payload": {
-            "type": "message",
-            "role": "assistant",
-            "content": [{"type": "output_text", "text": "All pass."}],
-        },
-    },
-]
-
-
-def codex(path: Path, lines: list[dict[str, Any]], *, first: int = 0) -> Path:
-    timed = [
-        {"timestamp": f"2026-10-01T12:00:{second:02}Z", **line}
-        for second, line in enumerate(lines, first)
-    ]
-    path.write_text("".join(json.dumps(line) + "\n" for line in timed))
-    return path
 
 
 def test_a_rollout_of_codex_is_a_run(tmp_path: Path) -> None:
