@@ -44,12 +44,12 @@ from trackway_analyzer.read.phoenix_export import (
 )
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.transcripts.chat_messages import (
-    is_message,
     message_lines,
     transcript_spans,
     transcripts,
 )
 from trackway_analyzer.read.transcripts.inspect_log import inspect_samples, inspect_spans
+from trackway_analyzer.read.transcripts.records import is_message
 from trackway_analyzer.read.transcripts.swe_agent import swe_agent_files, swe_agent_spans
 from trackway_analyzer.read.transcripts.tau_bench import (
     tau2_simulations,

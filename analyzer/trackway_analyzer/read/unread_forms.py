@@ -34,7 +34,7 @@ _CALLS: Final = frozenset(
     ]
 )
 _CALL_TYPE: Final = re.compile(
-    r"(tool|function|mcp|command|custom|shell|server|computer)s?[_.\- ]?"
+    r"(^|.*[_.\- ])(tool|function|mcp|command|custom|shell|server|computer)s?[_.\- ]?"
     r"(\w+[_.\- ])?(call|use|result|invocation|return|response|output|execution)",
     re.IGNORECASE,
 )
@@ -165,6 +165,17 @@ def _is_span(keys: set[str]) -> bool:
         return False
     both = keys >= {"traceid", "spanid"}
     return both or (not keys.isdisjoint(_IDS) and not keys.isdisjoint(_OF_SPANS))
+
+
+def names_calls(key: str) -> bool:
+    """Tell whether a key is one under which calls of tools stand."""
+    return _plain(key) in _CALLS
+
+
+def tells_of_a_call(node: Mapping[str, Any]) -> bool:
+    """Tell whether an object tells of a call of a tool: by its type, a key, or its arguments."""
+    filled = (key for key, value in node.items() if value not in (None, "", [], {}))
+    return _is_call(node) or any(map(names_calls, filled))
 
 
 def _is_call(node: Mapping[str, Any]) -> bool:

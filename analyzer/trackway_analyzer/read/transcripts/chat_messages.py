@@ -1,10 +1,10 @@
 """Message transcripts: what an application keeps of its calls of a model.
 
-1. A transcript is a list of messages; or an object with `messages`, or with a Responses API's
-   `input` and `output`; or a list of these; or one of these a line. Bare messages, one a line, are
-   one transcript.
-2. OpenAI chat messages and Responses items, Anthropic messages (`system` beside them), LangChain
-   and Gemini messages are known (`dialogue`).
+1. A transcript is a list of messages; or an object with such (`records`: `messages`, a request with
+   its answer, an answer alone, a line of a batch); or a list of these; or one of these a line. Bare
+   messages, one a line, are one transcript.
+2. OpenAI chat messages and Responses items, Anthropic messages (`system` beside them), LangChain,
+   Gemini, pydantic-ai and AI SDK messages are known (`dialogue`, `message_shapes`).
 3. An object that names a run, task or session and has no message is a run without steps.
 4. Commands of mini-swe-agent are calls (`mini_swe_agent`).
 5. Of an object, `model`, `task_id`, `trial`, `reward` or `success`, `run_id` and `session_id` (or
@@ -17,12 +17,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from trackway.schema import GenAI, Trackway
-from trackway_analyzer.dialects.provider_calls import ITEMS
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.json_documents import Located
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.transcripts.dialogue import write_dialogue
 from trackway_analyzer.read.transcripts.mini_swe_agent import is_mini_swe_agent, with_calls
+from trackway_analyzer.read.transcripts.records import READ, is_message, messages_of, model_of
 from trackway_analyzer.read.transcripts.written import (
     WrittenRun,
     judged,
@@ -33,30 +33,9 @@ from trackway_analyzer.read.transcripts.written import (
 )
 from trackway_analyzer.spans import Attributes, RawSpan
 
-_ROLES: Final = frozenset(["system", "developer", "user", "assistant", "tool", "function", "model"])
-_CONTENT: Final = ("content", "tool_calls", "function_call", "parts", "refusal")
-_TYPES: Final = frozenset(["human", "ai"])
-"""Types that tell a LangChain message which has no role."""
-_ITEMS: Final = frozenset(["function_call", "function_call_output", "reasoning"]) | ITEMS
-_IDS: Final = ("call_id", "id", "approval_request_id")
 _SESSION: Final = ("session_id", "conversation_id", "thread_id")
 _NAMES: Final = ("run_id", "task_id", *_SESSION)
-_KNOWN: Final = (
-    *("messages", "input", "output", "choices", "system", "instructions", "model"),
-    *("task_id", "trial", "reward", "success", "run_id", *_SESSION),
-)
-
-
-def is_message(item: Any) -> bool:
-    """Tell whether an object is one message of a chat."""
-    if not isinstance(item, dict):
-        return False
-    kind, role = item.get("type"), item.get("role")
-    if isinstance(kind, str) and kind in _ITEMS:
-        return not item.keys().isdisjoint(_IDS) or kind == "reasoning"
-    if role is None:
-        return isinstance(kind, str) and kind in _TYPES and "content" in item
-    return isinstance(role, str) and role in _ROLES and not item.keys().isdisjoint(_CONTENT)
+_KNOWN: Final = (*READ, "model", "task_id", "trial", "reward", "success", "run_id", *_SESSION)
 
 
 def transcripts(document: Any) -> list[Any] | None:
@@ -71,7 +50,7 @@ def transcripts(document: Any) -> list[Any] | None:
 def _is_transcript(item: Any) -> bool:
     if isinstance(item, list):
         return any(map(is_message, item)) and all(isinstance(each, dict) for each in item)
-    return isinstance(item, dict) and (_is_named(item) or any(map(is_message, _messages_of(item))))
+    return isinstance(item, dict) and (_is_named(item) or any(map(is_message, messages_of(item))))
 
 
 def _is_named(item: dict[str, Any]) -> bool:
@@ -81,7 +60,7 @@ def _is_named(item: dict[str, Any]) -> bool:
 def _is_unreadable(item: Any) -> bool:
     """Tell whether the messages of a named transcript are none that is known."""
     told = item.get("messages") if isinstance(item, dict) else None
-    return told not in (None, []) and not any(map(is_message, _messages_of(item)))
+    return told not in (None, []) and not any(map(is_message, messages_of(item)))
 
 
 def transcript_spans(
@@ -104,25 +83,10 @@ def message_lines(lines: Sequence[Located], quarantine: Quarantine) -> Iterator[
 
 def _written(item: Any, place: int) -> list[RawSpan]:
     record: dict[str, JsonValue] = item if isinstance(item, dict) else {"messages": item}
-    run = WrittenRun("messages", item, place, model=text_at(record, "model"))
-    messages = _messages_of(record)
+    run = WrittenRun("messages", item, place, model=model_of(record))
+    messages = messages_of(record)
     write_dialogue(run, with_calls(messages) if is_mini_swe_agent(record) else messages)
     return run.ended(_facts(record))
-
-
-def _messages_of(record: Mapping[str, JsonValue]) -> list[JsonValue]:
-    system = record.get("system", record.get("instructions"))
-    messages = record.get("messages")
-    if not isinstance(messages, list):
-        told, said = record.get("input"), record.get("output")
-        if not isinstance(said, list):
-            return []
-        told = [{"role": "user", "content": told}] if isinstance(told, str) else told
-        messages = [*(told if isinstance(told, list) else ()), *said]
-    choices = record.get("choices")
-    if isinstance(choices, list) and len(choices) == 1 and isinstance(choices[0], dict):
-        messages = [*messages, choices[0].get("message")]
-    return messages if system is None else [{"role": "system", "content": system}, *messages]
 
 
 def _facts(record: Mapping[str, JsonValue]) -> Attributes:

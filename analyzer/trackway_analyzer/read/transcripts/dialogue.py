@@ -9,7 +9,8 @@
    the oldest open call of its name or at all, and the span then bears no call id, so that the join
    is marked as inferred. An answer to no call is an execution that nobody asked for. A call that
    was refused was not carried out: the model is told so, and no more.
-4. A call in a message of the user is the simulated user's own, and so is its answer: no step of the
+4. What looks like a call and is none that is known is a hole of the run (`message_shapes`).
+5. A call in a message of the user is the simulated user's own, and so is its answer: no step of the
    agent, and the agent does not read it.
 """
 
@@ -24,6 +25,7 @@ from trackway_analyzer.dialects.message_forms import Message, read_message
 from trackway_analyzer.dialects.parts import Part
 from trackway_analyzer.dialects.provider_calls import ITEMS
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.read.transcripts.message_shapes import call_like, plain_messages
 from trackway_analyzer.read.transcripts.written import Result, WrittenRun, kept, nanoseconds
 from trackway_analyzer.spans import NO_TIME, Attributes
 
@@ -58,8 +60,15 @@ def write_dialogue(
     """Put down the turns and calls of a list of messages; what is no message is left out."""
     dialogue = _Dialogue(run, turn, execution)
     for raw in messages:
-        if isinstance(raw, dict):
-            dialogue.take(raw, read_message(raw, "user"))
+        if not isinstance(raw, dict):
+            if raw:
+                run.hole("an entry among the messages that is none")
+            continue
+        for each in plain_messages(raw):
+            message = read_message(each, "user")
+            dialogue.take(each, message)
+            for what in call_like(each, None if message is None else message.parts):
+                run.hole(what)
     dialogue.speak()
 
 

@@ -1,7 +1,7 @@
 """tau-bench and tau2-bench result files: task × trial, a chat each, and the reward.
 
-1. tau-bench: a list of `{task_id, trial, reward, info, traj}`, `traj` in OpenAI's chat form. The
-   file names neither model nor domain: the variant is the file's name.
+1. tau-bench: a list of `{task_id, trial, reward, info, traj}`, `traj` in OpenAI's chat form, its
+   calls in `tool_calls` or in the text (`react_text`). The file names neither model nor domain: the variant is the file's name.
 2. tau2-bench: `{info, tasks, simulations}`; the domain is the suite, the agent's model the variant,
    the simulation's id the run id; where several of a file have one id, trial and place tell them
    apart. A message bears the time at which it was complete, so turns have
@@ -23,6 +23,7 @@ from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.source import STDIN
 from trackway_analyzer.read.transcripts.dialogue import Facts, write_dialogue
+from trackway_analyzer.read.transcripts.react_text import with_actions
 from trackway_analyzer.read.transcripts.written import (
     KEPT,
     WrittenRun,
@@ -66,7 +67,7 @@ def tau_bench_spans(
             quarantine.add(Reason.BROKEN_SPAN, "a run without traj and reward", offset)
         elif within_bounds(record, quarantine, offset):
             run = WrittenRun("tau-bench", record, place)
-            write_dialogue(run, chat)
+            write_dialogue(run, with_actions(chat))
             note_no_task(record, quarantine, offset)
             facts = task_and_trial(record) | judged(record.get("reward")) | kept(record, _TAU)
             yield from run.ended({Trackway.VARIANT: variant, **facts})

@@ -58,6 +58,12 @@ class WrittenRun:
         self._spans: list[RawSpan] = []
         self._steps = 0
         self._heard: list[JsonValue] = []
+        self._holes: dict[str, None] = {}
+
+    def hole(self, what: str) -> None:
+        """Note what the record holds of the run and nobody could read (`named_holes`)."""
+        if len(self._holes) < _MOST_HOLES:
+            self._holes[what] = None
 
     def hear(self, message: JsonValue) -> None:
         """Take in a message that the next model turn reads."""
@@ -115,6 +121,8 @@ class WrittenRun:
         }
         if self._heard:
             own[UNREAD] = self._heard
+        if self._holes:
+            own[Trackway.HOLES] = [{"what": what} for what in self._holes]
         root = RawSpan(
             self._trace, _ROOT, "run", start, self._origin, all_kept(own), kind="INTERNAL", end=end
         )
@@ -156,6 +164,7 @@ class WrittenRun:
 
 
 _ROOT: Final = f"{1:016x}"
+_MOST_HOLES: Final = 100
 
 
 def judged(reward: JsonValue) -> Attributes:
