@@ -169,6 +169,7 @@ class Trackway:
     STREAM_CHUNKS: Final = "trackway.stream.chunks"
     STREAM_FIRST_CHUNK: Final = "trackway.stream.time_to_first_chunk"
     STREAM_RETURNED: Final = "trackway.stream.returned"
+    HOLES: Final = "trackway.holes"
     COST_USD: Final = "trackway.cost_usd"
 
     EVENT_DECISION: Final = "trackway.decision"
