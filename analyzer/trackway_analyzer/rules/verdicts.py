@@ -111,7 +111,7 @@ class Verdicts:
         if self.detail is not None and self.details:
             detail = layouts.of_words(self.detail).take(layouts.of_run.take(runs))
             details = pa.DictionaryArray.from_arrays(
-                nullable(detail), pa.array(self.details, pa.string())
+                nullable(detail), pa.array(self.details, pa.string()), safe=False
             )
         return Violations.of(runs, nullable(positions.take(runs)), details)
 

@@ -65,9 +65,10 @@ class Stands:
         return self._ends(self.group, self.cuts[1:] - 1, BEFORE)
 
     def _ends(self, values: Small, at: Ints, none: int) -> Small:
-        some = np.flatnonzero(self.count)
-        found = np.full(len(at), none, dtype=np.int32)
-        found[some] = values[at[some]]
+        if not len(values):
+            return np.full(len(at), none, dtype=np.int32)
+        found: Small = values.take(at, mode="clip")
+        np.putmask(found, self.count == 0, none)
         return found
 
     def first_from(self, index: Small) -> tuple[Flags, Small]:
@@ -83,11 +84,9 @@ class Stands:
     @cached_property
     def _next(self) -> Small:
         """Of each call of whatever sort, the next of this one, counted over all sequences."""
-        last = int(self.words[-1])
-        back = np.full(last + 1, last, dtype=np.int32)  # the last call first
-        at = self.words.take(self.word) + self.place
-        back[last - at] = at
-        return np.minimum.accumulate(back)[::-1].copy()
+        last = self.words[-1]
+        at = np.append(self.words.take(self.word) + self.place, last).astype(np.int32)
+        return np.repeat(at, np.diff(at, prepend=-1))
 
     def first_where(self, chosen: Flags) -> Small:
         """Of each sequence, the index of the first of the chosen calls; `FAR`: there is none."""
