@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine
 from contextvars import Token
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any, Final
@@ -25,8 +25,10 @@ from trackway.driving import (
     detach,
     failed,
     follow_async_generator,
+    follow_awaited,
     follow_coroutine,
     follow_generator,
+    is_awaited,
 )
 from trackway.fields import get, is_a
 from trackway.futures import future_follower
@@ -75,8 +77,9 @@ def _coroutine(result: Coroutine[Any, Any, Any], live: Opened) -> Any:
     return _watched(follow_coroutine(result, live), live)
 
 
-def _generator(result: Generator[Any, Any, Any], live: Opened) -> Any:
-    return _watched(follow_generator(result, live), live)
+def _generator(result: GeneratorType[Any, Any, Any], live: Opened) -> Any:
+    follow = follow_awaited if is_awaited(result.gi_code) else follow_generator
+    return _watched(follow(result, live), live)
 
 
 def _async_generator(result: AsyncGenerator[Any, Any], live: Opened) -> Any:

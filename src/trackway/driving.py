@@ -3,12 +3,14 @@
 1. The context is attached only while user code runs, so that a generator may hop between tasks and
    threads, and what its consumer does between two items stays outside the span.
 2. Generators keep `send`, `throw`, `close` and the return value; async ones are driven in the
-   consumer's own task.
+   consumer's own task. One that `types.coroutine` has marked is a coroutine, not a stream.
 3. What follows a call is anything `Opened`: it ends once, whichever way the call goes.
 """
 
 from __future__ import annotations
 
+import inspect
+import types
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextvars import Token
 from typing import Any, Protocol
@@ -155,6 +157,25 @@ async def follow_coroutine(coroutine: Coroutine[Any, Any, Any], live: Opened) ->
     token = otel_context.attach(live.context)
     try:
         result = await coroutine
+    except BaseException as error:
+        failed(live, token, error)
+        raise
+    detach(token)
+    live.finish(result)
+    return result
+
+
+def is_awaited(code: Any) -> bool:
+    """Whether generators of this code are coroutines: `types.coroutine` has marked it."""
+    return bool(getattr(code, "co_flags", 0) & inspect.CO_ITERABLE_COROUTINE)
+
+
+@types.coroutine
+def follow_awaited(generator: Generator[Any, Any, Any], live: Opened) -> Generator[Any, Any, Any]:
+    """Await a generator that is a coroutine inside the span: what it yields is for the loop."""
+    token = otel_context.attach(live.context)
+    try:
+        result = yield from generator
     except BaseException as error:
         failed(live, token, error)
         raise

@@ -1,7 +1,7 @@
 """The wrapper around a decorated function, in the function's own shape.
 
 1. Coroutine functions stay coroutine functions, generator functions generator functions: `inspect`
-   and frameworks see no difference.
+   and frameworks see no difference. So with generators that are awaited (`types.coroutine`).
 2. A callable object stays one: `views` passes on what is its own.
 3. A plain function may return something that is not finished yet; `adoption` says what follows it.
 4. Closures hold the function and what opens its span, never a tracer: decorated functions pickle.
@@ -18,7 +18,15 @@ from typing import Any, Final
 from opentelemetry import context as otel_context
 
 from trackway.adoption import settled
-from trackway.driving import Opener, called, drive_async_generator, failed, follow_generator
+from trackway.driving import (
+    Opener,
+    called,
+    drive_async_generator,
+    failed,
+    follow_awaited,
+    follow_generator,
+    is_awaited,
+)
 from trackway.views import recorded_object
 
 _MARK = "__trackway__"
@@ -42,6 +50,8 @@ def wrap(function: Callable[..., Any], open_span: Opener) -> Callable[..., Any]:
         wrapper: Callable[..., Any] = drive_async_generator(function, open_span)
     elif inspect.isgeneratorfunction(shape):
         wrapper = _generator(function, open_span)
+        if is_awaited(getattr(shape, "__code__", None)):
+            types.coroutine(wrapper)  # marks the wrapper itself
     elif inspect.iscoroutinefunction(shape):
         wrapper = _coroutine(function, open_span)
     else:
@@ -108,6 +118,10 @@ def _generator(function: Callable[..., Any], open_span: Opener) -> Callable[...,
         live = open_span(args, kwargs)
         if live is None:
             return (yield from function(*args, **kwargs))
-        return (yield from follow_generator(called(function, args, kwargs, live), live))
+        generator = called(function, args, kwargs, live)
+        # Asked of the wrapper, for `types.coroutine` may stand above the decorator as well.
+        if is_awaited(wrapper.__code__):
+            return (yield from follow_awaited(generator, live))
+        return (yield from follow_generator(generator, live))
 
     return wrapper
