@@ -1,7 +1,8 @@
 """What became of calls that failed or were asked for?
 
 1. `Recovered`: each failed call is followed by a successful one of the same tool, or of a tool in
-   `by`. Calls of the same model turn do not recover each other.
+   `by`, about the same thing where that is known (`made_up_for`). Calls of the same model turn do
+   not recover each other.
 2. `Executed`: each call that a model asked for was executed. Where no request was recorded, nobody
    knows.
 3. `AdmitsFailure`: of a tool whose calls all failed, the final text does not claim that it did its
@@ -14,14 +15,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from trackway.schema import GapName, Operation
 from trackway_analyzer.batch import RunBatch
+from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.rules.actions import action_claim, reads_by_name
 from trackway_analyzer.rules.calls import Calls, Symbol, earlier
 from trackway_analyzer.rules.evidence import PENDING_GAP, Evidence
-from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.finding import Layer, Result, findings_table
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
+from trackway_analyzer.rules.looked_at import compared, value_at
+from trackway_analyzer.rules.made_up_for import Unmade, arguments_about, unmade
 from trackway_analyzer.rules.place import Place
 from trackway_analyzer.rules.refusal import no_effect, open_end
 from trackway_analyzer.rules.rule import (
@@ -33,8 +38,9 @@ from trackway_analyzer.rules.rule import (
     violated,
 )
 from trackway_analyzer.rules.sentences import cannot_judge, step
-from trackway_analyzer.rules.tools import LOOKUP
+from trackway_analyzer.rules.tools import LOOKUP, Tools
 from trackway_analyzer.rules.unread import left_out
+from trackway_analyzer.rules.values import shown
 from trackway_analyzer.rules.verdicts import Broken
 from trackway_analyzer.rules.worlds import ShapeRule
 
@@ -87,12 +93,55 @@ class Recovered(ShapeRule):
                 return Broken(index)
         return None
 
+    def looks(self, tools: Tools) -> Looks | None:
+        """The shape, and which calls are about the same thing."""
+        named = tools.keys() if self.tool is None else {self.tool, *self.by}
+        values = [
+            value_at(name, "arguments", path)
+            for name in sorted(named)
+            for path in arguments_about(tools, name)
+        ]
+        return compared(values)
+
+    def found(self, number: int, evidence: Evidence) -> pa.Table:
+        """Judge the order of tools, then each thing that a call failed on."""
+        table = super().found(number, evidence)
+        judged = set(table.column("run").to_pylist())
+        results = [
+            self._of_thing(evidence, run, found)
+            for run in self._failing(evidence)
+            if run not in judged
+            if (found := unmade(evidence, run, self.tool, self.by)) is not None
+        ]
+        return pa.concat_tables([table, findings_table(number, results)]) if results else table
+
+    def _failing(self, evidence: Evidence) -> list[int]:
+        """Runs in which a call in question failed, and another followed."""
+        rows = evidence.call_rows[evidence.success_codes[evidence.call_rows] == 0].tolist()
+        wanted = (row for row in rows if self.tool in (None, evidence.tool[row]))
+        return sorted({evidence.run[row] for row in wanted})
+
+    @staticmethod
+    def _of_thing(evidence: Evidence, run: int, found: Unmade) -> Result:
+        position = evidence.position(found.row)
+        if found.hidden is None:
+            return violated(run, position, what=f"{found.subject} {shown(found.value)}")
+        return insufficient(run, found.hidden.gap, position, at=found.hidden.position)
+
+    def say(self, evidence: Evidence, result: Result) -> Said:
+        """Make the sentence of one result."""
+        if "gap" in result.detail and result.position is not None:
+            what = "whether a later call made up for it"
+            return Said(sentence=cannot_judge(evidence, result, what))
+        return super().say(evidence, result)
+
     def sentence(self, at: Place) -> Said:
         """Say why it failed, and what was not tried."""
         assert at.row is not None
         wanted = " or ".join(dict.fromkeys([at.tool or "unnamed tool", *self.by]))
+        of = f" of {at.what}" if at.what else ""
         return Said(
-            sentence=f"{no_effect(at.evidence, at.row)}; no successful {wanted} came after it",
+            sentence=f"{no_effect(at.evidence, at.row)}; no successful {wanted}{of} came after it",
             expected=wanted,
         )
 

@@ -61,6 +61,9 @@ rules:
   - sequence: {steps: [lookup_order, refund_api.create, send_email], extra: forbid}
   - allowed: [lookup_order, check_policy, refund_api.create, send_email]
   - budget: {tokens: 1000, model_calls: 1}
+  - recovered: refund_api.create
+  - recovered: {tool: refund_api.create, by: [send_email]}
+  - recovered:
 """,
     "counts": TOOLS
     + """

@@ -8,7 +8,16 @@ from typing import Any, ClassVar
 import pytest
 
 from trackway_analyzer.model import Gap, Trajectory
-from trackway_analyzer.rules import AdmitsFailure, Executed, Recovered, ResultUsed
+from trackway_analyzer.records import trajectory_of
+from trackway_analyzer.rules import (
+    AdmitsFailure,
+    EntitySpec,
+    Executed,
+    Recovered,
+    ResultUsed,
+    ToolSpec,
+)
+from trackway_analyzer.rules.evidence import Evidence
 
 FAILED = {"error": "no funds"}
 
@@ -57,6 +66,96 @@ class TestRecovered:
         run = [call("a", result=FAILED), call("b")]
 
         assert [s for s, _ in said(Recovered(), gapped(run, Gap("missing_steps")))] == [
+            "insufficient"
+        ]
+
+
+class TestRecoveredThings:
+    """Where it is known what a call is about, each thing that it failed on is made up for."""
+
+    TOOLS: ClassVar = {
+        "refund_api.create": ToolSpec("mutate", EntitySpec("order", argument="order_id")),
+        "credit": ToolSpec("mutate", EntitySpec("order", argument="order")),
+        "bill": ToolSpec("mutate", EntitySpec("invoice", argument="invoice")),
+    }
+
+    def found(self, rule: Recovered, *calls: Any) -> list[tuple[str, str]]:
+        evidence = Evidence.of(trajectory_of(list(calls), final_text="").batch, self.TOOLS)
+        return [(r.state.value, rule.explain(evidence, r).sentence) for r in rule.check(evidence)]
+
+    def test_another_thing_makes_up_for_nothing(self, refund: Any) -> None:
+        failed = refund.refund("A1", status="failed")
+
+        for rule in (Recovered("refund_api.create"), Recovered()):
+            assert self.found(rule, failed, refund.refund("A2")) == [
+                (
+                    "violated",
+                    'step 1 refund_api.create did not take effect: status "failed"; no successful'
+                    ' refund_api.create of order_id "A1" came after it',
+                )
+            ]
+            assert self.found(rule, failed, refund.refund("A2"), refund.refund("A1")) == []
+
+    def test_each_thing_of_a_list_is_made_up_for(self, refund: Any) -> None:
+        failed = refund.refund(["A1", "A2"], status="failed")
+        rule = Recovered("refund_api.create")
+
+        ((_, sentence),) = self.found(rule, failed, refund.refund("A1"))
+        assert 'of order_id "A2" came after it' in sentence
+        assert self.found(rule, failed, refund.refund("A1"), refund.refund("A2")) == []
+        assert self.found(rule, failed, refund.refund(["A2", "A1"])) == []
+
+    @pytest.mark.parametrize(
+        ("tool", "arguments", "holds"),
+        [
+            ("credit", {"order": "A1"}, True),
+            ("credit", {"order": "A2"}, False),
+            ("credit", {}, True),
+            ("bill", {"invoice": "A2"}, True),
+            ("mail", {"to": "ann"}, True),
+            ("mail", {"operation_id": "op-1"}, True),
+        ],
+    )
+    def test_other_tools_make_up_for_it_where_they_are_about_it_or_nobody_knows(
+        self, refund: Any, call: Any, tool: str, arguments: Any, holds: bool
+    ) -> None:
+        failed = refund.refund("A1", status="failed")
+        rule = Recovered("refund_api.create", by=["credit", "bill", "mail"])
+
+        assert (self.found(rule, failed, call(tool, arguments)) == []) is holds
+
+    def test_an_operation_is_a_thing_where_no_entity_is_declared(self, call: Any) -> None:
+        def pay(key: str, result: Any = "ok", **more: Any) -> Any:
+            return call("pay", {"operation_id": key, **more}, result)
+
+        failed = pay("op-1", FAILED, amount=3)
+
+        assert self.found(Recovered("pay"), failed, pay("op-1", amount=3)) == []
+        assert self.found(Recovered("pay"), failed, pay("op-2", amount=3)) == []
+        assert [s for s, _ in self.found(Recovered("pay"), failed, pay("op-2", amount=4))] == [
+            "violated"
+        ]
+
+    def test_one_operation_is_one_thing_whatever_its_arguments_say(self, refund: Any) -> None:
+        failed = refund.refund("A1", status="failed", operation_id="op-1")
+        again = refund.refund("a-1", operation_id="op-1")
+
+        assert self.found(Recovered(), failed, again) == []
+
+    def test_hidden_evidence(self, refund: Any) -> None:
+        failed = refund.refund("A1", status="failed")
+        hidden = refund.refund("[redacted:key]")
+        unknown = refund.refund("A1")
+        del unknown["result"]
+
+        assert self.found(Recovered(), failed, hidden, refund.refund("A2")) == [
+            (
+                "insufficient",
+                "step 1 refund_api.create: whether a later call made up for it cannot be judged:"
+                " a value of step 2 was redacted",
+            )
+        ]
+        assert [s for s, _ in self.found(Recovered(), failed, unknown, refund.refund("A2"))] == [
             "insufficient"
         ]
 
@@ -153,6 +252,43 @@ class TestAdmitsFailure:
 
 
 class TestResultUsed:
+    @pytest.mark.parametrize(
+        ("found", "used", "state"),
+        [
+            (
+                {"id": "[redacted:key_name]", "n": "[redacted:card]"},
+                {"id": "A9009"},
+                "insufficient",
+            ),
+            ({"id": "A1001", "n": "[redacted:card]"}, {"id": "A9009"}, "insufficient"),
+            ({"id": "A1001", "n": "[redacted:card]"}, {"id": "A1001"}, None),
+            ({"id": "[redacted:card]"}, {"id": "[redacted:card]"}, "insufficient"),
+            ({"id": "A7", "n": 13}, {"id": "A9009"}, "insufficient"),
+            ({"id": "A7", "n": 13}, {"id": "A7"}, None),
+            ({"id": "A7", "n": 13}, {"n": 13.0}, None),
+            ({"id": 17}, {"id": 18}, "insufficient"),
+            ({"id": "A1001", "n": 13}, {"n": 13}, "violated"),
+            ({"fine": True, "word": "yes"}, {"id": 18}, None),
+        ],
+    )
+    def test_what_cannot_be_seen_or_told_from_others_is_undecided(
+        self, said: Callable[..., Any], call: Any, found: Any, used: Any, state: str | None
+    ) -> None:
+        run = [call("find", result=found), call("use", used)]
+
+        for rule in (ResultUsed("find", by="use"), ResultUsed("find")):
+            assert [s for s, _ in said(rule, run, final_text="")] == ([state] if state else [])
+
+    @pytest.mark.parametrize(
+        "found", [{"n": "[redacted:card]"}, {"id": 1, "…": "[truncated 3 keys]"}]
+    )
+    def test_a_named_value_that_cannot_be_seen_may_be_used(
+        self, said: Callable[..., Any], call: Any, found: Any
+    ) -> None:
+        run = [call("find", result=found), call("use", {"n": "1234"})]
+
+        assert [s for s, _ in said(ResultUsed("find", "$.n"), run)] == ["insufficient"]
+
     FOUND: ClassVar = {"id": "A123", "total": 840, "small": 5, "word": "blue"}
 
     @pytest.mark.parametrize(
