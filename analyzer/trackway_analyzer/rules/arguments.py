@@ -206,7 +206,7 @@ class Arguments(ToolRule):
     def _verdicts(self, evidence: Evidence, row: int, source: Source) -> Iterator[Verdict]:
         for path, wanted in self._wanted:
             yield from wanted.judged(source, path)
-        if self.exact and isinstance(source.value, dict):
+        if self.exact and isinstance(source.value, dict) and source.unnamed is None:
             for name in source.value.keys() - self.equals.keys():
                 value = source.value[name]
                 yield Mismatch(f"{name} {shown(value)}, expected none", None, value)
@@ -236,8 +236,8 @@ class Arguments(ToolRule):
         error = best_match(seen)
         if error is None:
             return source.redacted
-        if source.cut is not None:
-            return source.cut
+        if source.cut is not None or source.unnamed is not None:
+            return source.unnamed or source.cut
         path = error.json_path.removeprefix("$").removeprefix(".") or "the arguments"
         return Mismatch(f"{path}: {error.message}", error.validator_value, error.instance)
 

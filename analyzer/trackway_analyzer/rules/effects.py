@@ -4,18 +4,20 @@
    state that it recorded (`$` is the state). Nobody judged: insufficient.
 2. `Effects`: an attempt is no effect. Per operation id at most one effect took place; with `ids`,
    each mutation carries an id. Effects are the `trackway.effect` events of a step where it has
-   some, else the mutation itself.
+   some, else the mutation itself, and the events of the run outside of any step; one of these tells
+   of a mutation with its id that has no event of its own.
+3. An id that cannot be seen may be that of any other effect.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from trackway.schema import REDACTION_MARKER, GapName
+from trackway.schema import REDACTION_MARKER, GapName, Trackway
 from trackway_analyzer.json_text import parsed
-from trackway_analyzer.rules.evidence import OPERATION_ARGUMENTS, Evidence
+from trackway_analyzer.rules.evidence import OPERATION_ARGUMENTS, Effect, Evidence
 from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
@@ -30,7 +32,7 @@ from trackway_analyzer.rules.rule import (
 from trackway_analyzer.rules.sentences import because, hidden_value, number, step
 from trackway_analyzer.rules.terms import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import MUTATE
-from trackway_analyzer.rules.values import shown, shows_a_cut
+from trackway_analyzer.rules.values import is_cut, is_redacted, shown, shows_a_cut
 
 
 @dataclass(frozen=True)
@@ -147,33 +149,67 @@ class Effects(RunRule):
 
     def judge(self, evidence: Evidence, run: int) -> Result | None:
         """Judge one run."""
-        sure: dict[str, list[int]] = {}
-        maybe: dict[str, list[int]] = {}
-        hidden: Hidden | None = None
-        for row in self._mutations(evidence, run):
-            for operation, applied in self._operations(evidence, row):
-                if operation is None:
-                    unseen = _hidden_id(evidence, row)
-                    if self.ids and unseen is None:
-                        return violated(run, evidence.position(row), what="no_id")
-                    hidden = hidden or (unseen if self.ids else None)
-                    continue
-                if applied is not False:
-                    (sure if applied else maybe).setdefault(operation, []).append(row)
-        for operation, rows in sure.items():
-            if len(rows) > 1:
+        found = [e for e in self._effects(evidence, run) if e.applied is not False]
+        nameless = [e for e in found if e.operation is None]
+        if self.ids:
+            for effect in nameless:
+                if effect.hidden is None and effect.number is not None:
+                    return violated(run, effect.position, what="no_id")
+        by_id: dict[str, list[_Effect]] = {}
+        for effect in found:
+            if effect.operation is not None:
+                by_id.setdefault(effect.operation, []).append(effect)
+        for operation, effects in by_id.items():
+            sure = [effect for effect in effects if effect.applied]
+            if len(sure) > 1:
+                first, second = sure[:2]
                 return violated(
                     run,
-                    evidence.position(rows[1]),
+                    second.position,
                     operation=operation,
-                    first=number(evidence, rows[0]),
+                    first=first.number,
+                    second=second.number,
                 )
-        for operation, rows in maybe.items():
-            if len(rows) + len(sure.get(operation, ())) > 1:
-                hidden = hidden or Hidden(NOT_RECORDED_GAP, evidence.position(rows[0]))
+        hidden = next((e.hidden for e in nameless if e.hidden is not None), None)
+        if hidden is not None and not self.ids:
+            unseen = sum(effect.hidden is not None for effect in nameless)
+            hidden = hidden if unseen + sum(map(len, by_id.values())) > 1 else None
         if hidden is not None:
-            return insufficient(run, hidden.gap, at=hidden.position)
+            return insufficient(run, hidden.gap, at=hidden.position, what="id")
+        doubtful = next((effects[0] for effects in by_id.values() if len(effects) > 1), None)
+        if doubtful is not None:
+            return insufficient(run, NOT_RECORDED_GAP, at=doubtful.position)
         return may_hide_a_call(evidence, run)
+
+    def _effects(self, evidence: Evidence, run: int) -> Iterator[_Effect]:
+        """All that took effect or may have, in order of the steps."""
+        told: dict[str, int] = {}
+        beside: list[_Effect] = []
+        first = evidence.first_row(run)
+        for row, said in evidence.run_events(run, Trackway.EVENT_EFFECT):
+            event = Effect.of(said)
+            if self.tool in (None, event.operation):
+                position = row - first if row >= first else None
+                effect = _Effect.named(event.operation_id, event.applied, position, None)
+                beside.append(effect)
+                if effect.operation is not None and event.applied is not False:
+                    told[effect.operation] = told.get(effect.operation, 0) + 1
+        for row in self._mutations(evidence, run):
+            number_, position = number(evidence, row), evidence.position(row)
+            own, hidden = evidence.operation(row), _hidden_id(evidence, row)
+            recorded = evidence.effects(row)
+            for event in recorded:
+                name = event.operation_id or own
+                effect = _Effect.named(name, event.applied, position, number_)
+                yield effect if name is not None else replace(effect, hidden=hidden)
+            if recorded:
+                continue
+            if own is not None and evidence.ok[row] is not False and told.get(own):
+                told[own] -= 1  # an event of the run is about this call
+                continue
+            effect = _Effect.named(own, evidence.ok[row], position, number_)
+            yield effect if own is not None else replace(effect, hidden=hidden)
+        yield from beside
 
     def _mutations(self, evidence: Evidence, run: int) -> Iterator[int]:
         for row in evidence.calls(run):
@@ -181,42 +217,75 @@ class Effects(RunRule):
             if wanted and (evidence.kind[row] == MUTATE or self.tool or evidence.effects(row)):
                 yield row
 
-    @staticmethod
-    def _operations(evidence: Evidence, row: int) -> list[tuple[str | None, bool | None]]:
-        recorded = evidence.effects(row)
-        own = evidence.operation(row)
-        if recorded:
-            return [(effect.operation_id or own, effect.applied) for effect in recorded]
-        return [(own, evidence.ok[row])]
-
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
         detail = result.detail
         if "gap" in detail:
-            if detail["gap"] in (GapName.TRUNCATED_VALUE, REDACTED_GAP):
-                what = f"the operation id of step {detail['at'] + 1}"
-                why = hidden_value(Hidden(detail["gap"]), what)
+            if detail.get("what") == "id":
+                where = "" if detail["at"] is None else f" of step {detail['at'] + 1}"
+                why = hidden_value(Hidden(detail["gap"]), f"the operation id{where}")
             elif detail.get("at") is not None:
                 why = f"whether step {detail['at'] + 1} took effect was not recorded"
             else:
                 why = f"{detail['gap']} may hide an effect"
             return Said(sentence=f"no operation was seen to take effect twice, but {why}")
-        assert result.position is not None
-        row = int(evidence.batch.offsets[result.run]) + result.position
         if detail.get("what") == "no_id":
-            return Said(sentence=f"{step(evidence, row)} carries no operation id")
+            name = step(evidence, self._row(evidence, result))
+            return Said(sentence=f"{name} carries no operation id")
+        places = self._places(evidence, result)
         return Said(
-            sentence=f"operation {detail['operation']} took effect twice, at steps"
-            f" {detail['first']} and {number(evidence, row)} {evidence.tool[row]}",
+            sentence=f"operation {detail['operation']} took effect twice, {places}",
             expected=1,
             got=2,
         )
+
+    def _row(self, evidence: Evidence, result: Result) -> int:
+        return evidence.first_row(result.run) + (result.position or 0)
+
+    def _places(self, evidence: Evidence, result: Result) -> str:
+        """Where both effects were recorded."""
+        first, second = result.detail["first"], result.detail["second"]
+        if first is None and second is None:
+            return "outside of any step"
+        row = self._row(evidence, result)
+        if first is not None and second is not None:
+            return f"at steps {first} and {second} {evidence.tool[row]}"
+        return f"at step {first or second} and outside of any step"
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """One effect of a run."""
+
+    operation: str | None
+    applied: bool | None
+    position: int | None
+    number: int | None
+    """Of its step; None: it was recorded outside of any."""
+    hidden: Hidden | None = None
+    """What hides its operation id."""
+
+    @classmethod
+    def named(
+        cls, operation: str | None, applied: bool | None, position: int | None, number: int | None
+    ) -> _Effect:
+        """An effect under an id, unless the recorder took something out of it or cut it."""
+        gap = None
+        if operation is not None and is_redacted(operation):
+            gap = REDACTED_GAP
+        elif operation is not None and is_cut(operation):
+            gap = GapName.TRUNCATED_VALUE
+        if gap is None:
+            return cls(operation, applied, position, number)
+        return cls(None, applied, position, number, Hidden(gap, position))
 
 
 def _hidden_id(evidence: Evidence, row: int) -> Hidden | None:
     """What hides the operation id in the arguments of a call."""
     source = evidence.arguments(row)
-    if isinstance(source, Hidden) or not isinstance(source.value, dict):
-        return None
+    if isinstance(source, Hidden):
+        return source
+    if not isinstance(source.value, dict):
+        return source.lost
     values = [source.value[name] for name in OPERATION_ARGUMENTS if name in source.value]
     return source.hides(*values) or source.lost

@@ -80,7 +80,7 @@ def subjects(evidence: Evidence, row: int, argument: str) -> list[JsonValue] | H
     source = evidence.arguments(row)
     if isinstance(source, Source):
         values = reader(argument)(source.value)
-        return source.hides(*values) or values or source.cut or []
+        return source.hides(*values) or values or source.unnamed or source.cut or []
     refs = [ref.partition(":")[2] for ref in evidence.entity_refs[row]]
     return refs or source
 

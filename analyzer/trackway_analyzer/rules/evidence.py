@@ -9,7 +9,8 @@ A gap makes a rule insufficient only if closing it could change the answer:
 3. A value is hidden by `content_off`, `unparsable_arguments` and `truncated_value` at the step that
    it is read from, or by the recorder's own mark inside it (`…[truncated 9 chars]`), wherever it
    comes from. What a truncated value still shows stands; what it does not show is hidden.
-   A value with the marker of a redaction in it is hidden.
+   A value with the marker of a redaction in it is hidden. Of arguments without their names, it is
+   hidden which is which.
 4. The order of two steps is hidden by `clock_skew` where neither step index nor model turn orders
    them.
 5. Two calls of one model turn (one group) are unordered: neither is earlier.
@@ -36,6 +37,7 @@ from trackway_analyzer.batch import Ints, RunBatch
 from trackway_analyzer.happened import happened
 from trackway_analyzer.rules.columns import Codes, Flags, is_null, listed
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP, WithGaps
+from trackway_analyzer.rules.positional import names_lost
 from trackway_analyzer.rules.terms import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY, Tools, ToolSpec
 from trackway_analyzer.rules.values import CUT_MARK, shows_a_cut
@@ -387,7 +389,10 @@ class Evidence(WithGaps):
         cut = self._cut(row, name)
         if cut is None and shows_a_cut(text, value):
             cut = Hidden(GapName.TRUNCATED_VALUE, self.position(row))
-        return Source(value, None, cut, hidden)
+        unnamed = None
+        if name == "arguments" and names_lost(value):
+            unnamed = Hidden(GapName.UNPARSABLE_ARGUMENTS, self.position(row))
+        return Source(value, None, cut, hidden, unnamed)
 
     def _why_hidden(self, row: int) -> Hidden:
         position = self.position(row)

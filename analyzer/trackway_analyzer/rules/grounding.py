@@ -9,8 +9,9 @@
 3. With a `relation`, the value need not stand anywhere: the relation must hold (`amount <=
    lookup_order.total`).
 4. Every executed call of the tool is looked at, also one that failed. A call without the argument
-   has nothing to ground; but where an argument of it has nearly the same name, the rule's may be
-   misspelt, and the call is insufficient.
+   has nothing to ground; but where an argument of it has nearly the same name, or only says that it
+   is an id (`id`, `ref`, `order_no` for `order_id`), or the names of its arguments were lost, it
+   may be the one that the rule means, and the call is insufficient.
 5. A call of the same model turn grounds nothing: its result was not seen.
 6. Where a gap may hide a call of the tool, seen calls that are grounded are not enough.
 """
@@ -51,7 +52,7 @@ from trackway_analyzer.rules.rule import (
 from trackway_analyzer.rules.scope import StepScope
 from trackway_analyzer.rules.sentences import at_step, because, cannot_judge, step
 from trackway_analyzer.rules.source_path import source_path
-from trackway_analyzer.rules.spelt_nearly import did_you_mean, spelt_nearly
+from trackway_analyzer.rules.spelt_nearly import did_you_mean, named_otherwise, spelt_nearly
 from trackway_analyzer.rules.surely import plain_keys, surely_from, surely_grounded
 from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden
 from trackway_analyzer.rules.tools import Tools
@@ -161,7 +162,7 @@ class Grounded(ToolRule):
         values = self._values(evidence, row)
         if isinstance(values, Hidden):
             return insufficient(run, values.gap, position, at=values.position)
-        if not values and spelt_nearly(evidence, row, self.argument) is not None:
+        if not values and self._meant(evidence, row) is not None:
             return insufficient(run, ABSENT_GAP, position)
         for index, value in enumerate(values):
             seen = self._seen(evidence, row, value)
@@ -170,6 +171,11 @@ class Grounded(ToolRule):
             if not seen.holds:
                 return violated(run, position, index=index)
         return None
+
+    def _meant(self, evidence: Evidence, row: int) -> str | None:
+        """The argument of a call that may be the one to ground, under another name."""
+        near = spelt_nearly(evidence, row, self.argument)
+        return near or named_otherwise(evidence, row, self.argument)
 
     def _values(self, evidence: Evidence, row: int) -> list[JsonValue] | Hidden:
         return subjects(evidence, row, self.argument)
@@ -190,9 +196,7 @@ class Grounded(ToolRule):
         if result.position is None:
             return another_call(self.tool, result)
         row = int(evidence.batch.offsets[result.run]) + result.position
-        if result.detail.get("gap") == ABSENT_GAP and (
-            near := spelt_nearly(evidence, row, self.argument)
-        ):
+        if result.detail.get("gap") == ABSENT_GAP and (near := self._meant(evidence, row)):
             return Said(
                 sentence=f"{step(evidence, row)} has no argument {self.argument} to ground"
                 f"{did_you_mean(near)}",

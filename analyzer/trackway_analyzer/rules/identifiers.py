@@ -31,6 +31,14 @@ def identifiers(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
             yield from ((path, word) for word in words(item))
 
 
+def short_ones(value: JsonValue) -> Iterator[JsonValue]:
+    """Small numbers and short ids inside a value, which many texts hold by chance."""
+    for _, _, item in members(value):
+        small = is_number(item) and abs(item) < SMALLEST_NUMBER
+        if small or (isinstance(item, str) and re.search(r"\d", item) and not words(item)):
+            yield item
+
+
 def words(text: str) -> list[str]:
     """Telling words of a text."""
     bare = text.strip()

@@ -1,7 +1,9 @@
 """Is what a call returned used for anything?
 
 `ResultUsed`: of each successful result, some value comes up again, in the arguments of a later call
-or in the final text. Values that any text holds (small numbers, plain words) do not count.
+or in the final text. Plain words do not count. Short ids and small numbers, which any text may
+hold, count where a result has nothing else: that they come up is good, that they do not is
+undecided.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
-from trackway_analyzer.rules.identifiers import identifiers
+from trackway_analyzer.rules.identifiers import identifiers, short_ones
 from trackway_analyzer.rules.rule import (
     Said,
     ToolRule,
@@ -24,7 +26,7 @@ from trackway_analyzer.rules.rule import (
     worst,
 )
 from trackway_analyzer.rules.sentences import cannot_judge, step
-from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden
+from trackway_analyzer.rules.terms import ABSENT_GAP, TOO_SHORT_GAP, Hidden
 from trackway_analyzer.rules.told import Text
 from trackway_analyzer.rules.unread import left_out, words_shown
 from trackway_analyzer.rules.values import CUT_MARK, reader, simple_keys
@@ -60,7 +62,13 @@ class ResultUsed(ToolRule):
         values = self._values(source.value)
         if not values and not (source.cut or source.redacted) and self._names_one_place:
             return insufficient(run, ABSENT_GAP, position, at=position)
-        hidden = source.hides(*values) if self.result is not None else source.cut
+        hidden = source.cut or source.redacted
+        if self.result is not None and values:
+            hidden = source.hides(*values)
+        values = [value for value in values if source.hides(value) is None]
+        if not values and hidden is None and self.result is None:
+            values = list(short_ones(source.value))
+            hidden = Hidden(TOO_SHORT_GAP, position) if values else None
         used = self._used(evidence, run, row, values) if values else hidden is None or False
         if used is False and hidden is not None:
             used = hidden

@@ -17,6 +17,7 @@ from trackway_analyzer.rules.terms import (
     ABSENT_GAP,
     NEITHER_GAP,
     NO_ORDER_GAP,
+    TOO_SHORT_GAP,
     Because,
     Hidden,
     NoSource,
@@ -28,11 +29,12 @@ _WHY: Final = {
     NOT_RECORDED_GAP: "not recorded",
     ABSENT_GAP: "absent where it was looked for (is its name right?)",
     NO_ORDER_GAP: "a text that is no number and no date, which has no order",
+    TOO_SHORT_GAP: "too short to be told from others",
     NEITHER_GAP: "neither a yes nor a no",
     "content_off": "not recorded (content_off)",
     "truncated_value": "cut off (truncated_value)",
     REDACTED_GAP: "redacted",
-    "unparsable_arguments": "no JSON (unparsable_arguments)",
+    "unparsable_arguments": "no JSON object (unparsable_arguments)",
 }
 _OPPOSITE: Final = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 

@@ -25,6 +25,9 @@ NO_ORDER_GAP: Final = "no_order"
 NEITHER_GAP: Final = "neither_yes_nor_no"
 """Name for a value that is asked for a permission and says neither yes nor no."""
 
+TOO_SHORT_GAP: Final = "too_short"
+"""Name for values that many texts hold by chance: not to see them again says nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
@@ -58,6 +61,9 @@ class Source:
     redacted: Hidden | None = None
     """Secrets were taken out of it: a value with a marker in it is not what the call had."""
 
+    unnamed: Hidden | None = None
+    """The names of arguments were lost: what has no name may be the one that is not there."""
+
     def hides(self, *values: JsonValue) -> Hidden | None:
         """Why what was recorded of these values is not what they were; None: it is."""
         if self.cut is not None and any(map(is_cut, values)):
@@ -68,12 +74,13 @@ class Source:
 
     @property
     def lost(self) -> Hidden | None:
-        """Why a member that is not there may have been; None: no members were cut away.
+        """Why a member that is not there may have been; None: none was cut away or lost its name.
 
         Marks say what was cut: where there are some and all stand at the ends of texts, every
         member is there.
         """
-        return None if is_cut(self.value) and not loses_members(self.value) else self.cut
+        whole = is_cut(self.value) and not loses_members(self.value)
+        return self.unnamed or (None if whole else self.cut)
 
     def at(self, path: str) -> Reading:
         """Read a path: one value, or the list of them where the path may yield several."""

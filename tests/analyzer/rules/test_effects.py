@@ -413,3 +413,80 @@ def test_a_call_that_recorded_effects_changes_something_whatever_its_kind(
         ("violated", "operation o took effect twice, at steps 1 and 3 a")
     ]
     assert said(Effects(), run_of([{"tool": "b", "operation_id": "o"}] * 2 + [done])) == []
+
+
+@pytest.mark.parametrize(
+    ("hidden", "why"),
+    [
+        ({"arguments": {"operation_id": "[redacted:key_name]"}}, "was redacted"),
+        ({"operation_id": "[redacted:custom]"}, "was redacted"),
+        (
+            {"arguments": {"operation_id": "op…[truncated 9 chars]"}},
+            "was cut off (truncated_value)",
+        ),
+        ({}, "was not recorded"),
+        ({"arguments": ["o", 84]}, "was no JSON object (unparsable_arguments)"),
+    ],
+)
+def test_an_id_that_cannot_be_seen_may_be_that_of_another_effect(
+    said: Callable[..., Any], call: Any, hidden: Any, why: str
+) -> None:
+    unseen = {"tool": "pay", "kind": "mutate", "ok": True} | hidden
+    known, none = call("pay", {"operation_id": "o"}, kind="mutate"), call("pay", kind="mutate")
+    expected = f"no operation was seen to take effect twice, but the operation id of step 1 {why}"
+
+    assert said(Effects(), [unseen, unseen]) == [("insufficient", expected)]
+    assert said(Effects(), [unseen, known]) == [("insufficient", expected)]
+    assert said(Effects(), [unseen, none]) == []
+    assert said(Effects(), [unseen, unseen | {"ok": False}]) == []
+    assert said(Effects(ids=True), [unseen]) == [("insufficient", expected)]
+    assert [s for s, _ in said(Effects(), [known, unseen, known])] == ["violated"]
+
+
+class TestEffectsOutsideOfAnyStep:
+    """Effects that hang on the run itself."""
+
+    STEP: ClassVar = {
+        "tool": "pay",
+        "kind": "mutate",
+        "ok": True,
+        "arguments": "{}",
+        "operation_id": "a",
+    }
+
+    @staticmethod
+    def effects(*ids: str | None, **more: Any) -> list[Any]:
+        return [event("effect", operation="pay", operation_id=i, applied=True) | more for i in ids]
+
+    @pytest.mark.parametrize(
+        ("steps", "ids", "places"),
+        [
+            (0, ["a", "a"], "outside of any step"),
+            (1, ["a", "a"], "outside of any step"),
+            (2, ["b"], "at steps 1 and 2 pay"),
+            (2, ["a"], "at step 2 and outside of any step"),
+            (0, ["a", "b"], None),
+            (1, ["a"], None),
+            (1, ["b", None, None], None),
+        ],
+    )
+    def test_count_as_well(
+        self, said: Callable[..., Any], run_of: Any, steps: int, ids: Any, places: str | None
+    ) -> None:
+        run = run_of([self.STEP] * steps or [{"tool": "find"}], events=self.effects(*ids))
+        expected = f"operation a took effect twice, {places}"
+
+        for rule in (Effects(), Effects("pay")):
+            assert said(rule, run) == ([] if places is None else [("violated", expected)])
+        if not steps:
+            assert said(Effects("other"), run) == []
+
+    def test_with_an_id_that_cannot_be_seen_may_be_the_same(
+        self, said: Callable[..., Any], run_of: Any
+    ) -> None:
+        hidden = self.effects("[redacted:custom]")
+
+        assert [s for s, _ in said(Effects(), run_of([self.STEP], events=hidden))] == [
+            "insufficient"
+        ]
+        assert said(Effects(), run_of([{"tool": "find"}], events=hidden)) == []

@@ -12,6 +12,7 @@ from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.model import Gap, Trajectory
 from trackway_analyzer.records import trajectory_of
 from trackway_analyzer.rules import (
+    Arguments,
     EntitySpec,
     Grounded,
     InsufficientEvidenceError,
@@ -463,3 +464,49 @@ def test_an_ungrounded_identifier_is_listed_with_its_span(run_of: Callable[..., 
             "nearest": "B455.",
         }
     ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "near"),
+    [
+        ({"id": "A9"}, "id"),
+        ({"ref": "A9"}, "ref"),
+        ({"orderNumber": "A9"}, "orderNumber"),
+        ({"amount": 84}, None),
+        ({"order_total": 84}, None),
+        ({"customer_id": 7}, None),
+        ({}, None),
+        ({"args": [], "kwargs": {}}, None),
+    ],
+)
+def test_a_call_without_the_argument_may_name_it_otherwise(
+    said: Callable[..., Any], call: Any, arguments: Any, near: str | None
+) -> None:
+    sentence = f"step 1 pay has no argument order_id to ground, did you mean {near}?"
+
+    assert said(Grounded("pay", "order_id"), [call("pay", arguments)]) == (
+        [] if near is None else [("insufficient", sentence)]
+    )
+    assert said(Grounded("pay", "reason"), [call("pay", arguments)]) == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["A9", 84], "A9", '["A9", 84]', {"args": ["A9"], "kwargs": {}}, {"args": ["A9"]}, 7],
+)
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Grounded("pay", "order_id"),
+        Grounded("pay", "order_id", relation="order_id == 'A9'"),
+        Arguments("pay", absent=["order_id"]),
+        Arguments("pay", equals={"order_id": "A9"}),
+        Arguments("pay", equals={"order_id": "A9"}, exact=True),
+        Arguments("pay", where="order_id in ['A9']"),
+        Arguments("pay", schema={"type": "object", "required": ["order_id"]}),
+    ],
+)
+def test_of_arguments_without_names_nobody_knows_which_is_which(
+    said: Callable[..., Any], call: Any, rule: Any, arguments: Any
+) -> None:
+    assert [s for s, _ in said(rule, [call("pay", arguments)])] == ["insufficient"]

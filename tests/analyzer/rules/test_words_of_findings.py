@@ -42,7 +42,7 @@ def test_a_step_has_its_number_and_its_tool(run_of: Any, behind: Any) -> None:
         ("content_off", "it was not recorded (content_off)"),
         ("truncated_value", "it was cut off (truncated_value)"),
         ("redacted", "it was redacted"),
-        ("unparsable_arguments", "it was no JSON (unparsable_arguments)"),
+        ("unparsable_arguments", "it was no JSON object (unparsable_arguments)"),
         ("missing_steps", "missing_steps hides it"),
     ],
 )
