@@ -3,7 +3,8 @@
 `order.total` is read from the nearest earlier successful result of the tool `order`, or where no
 tool has that name, of a tool that returns entities of the type `order`. "Nearest" passes over
 results of another entity than the step's own: a call whose argument of the same name differs is
-never read, and one that established the step's entity goes before one that did not.
+never read, one that hides which entity it names may be another's or its own, and one that
+established the step's entity goes before one that did not.
 """
 
 from __future__ import annotations
@@ -43,7 +44,16 @@ class StepScope:
             return self._nearest(name, calls)
         if name in self.evidence.entity_types:
             return self._nearest(name, [c for c in self._calls(None) if self._returns(c, name)])
-        return None
+        return None if self._has_argument(name) else self._unseen()
+
+    def _has_argument(self, name: str) -> bool:
+        own = self.arguments()
+        return isinstance(own, Source) and isinstance(own.value, dict) and name in own.value
+
+    def _unseen(self) -> Hidden | None:
+        """What may hide an earlier call."""
+        run, position = self.evidence.run[self.row], self.evidence.position(self.row)
+        return self.evidence.hides_step(run, before=position)
 
     def _calls(self, tool: str | None) -> list[int]:
         calls = self.evidence.calls(self.evidence.run[self.row])
@@ -58,12 +68,18 @@ class StepScope:
         return declared == kind_of_thing and self.evidence.kind[row] not in (MUTATE, NOTIFY)
 
     def _nearest(self, name: str, calls: list[int]) -> Source | Hidden | NoSource:
-        evidence, hidden = self.evidence, None
+        evidence = self.evidence
+        hidden: Hidden | None = None
+        unsure: Hidden | None = None
         about: list[int] = []
         other: list[int] = []
         for call in reversed(calls):
             in_order, answered = evidence.earlier(call, self.row), evidence.answered(call)
-            if in_order is False or answered is False or self._about_another(call):
+            another = self._about_another(call)
+            if in_order is False or answered is False or another is True:
+                continue
+            if isinstance(another, Hidden):
+                unsure = unsure or (None if about else another)
                 continue
             if isinstance(in_order, Hidden) or answered is None:
                 hidden = hidden or (
@@ -73,29 +89,36 @@ class StepScope:
                 )
                 continue
             (about if self._about_same(call) else other).append(call)
+        hidden = hidden or unsure
         if hidden is not None:
             return hidden
         if about or other:
             return _from(evidence, (about or other)[0])
-        position = evidence.position(self.row)
-        return evidence.hides_step(evidence.run[self.row], before=position) or NoSource(name)
+        return self._unseen() or NoSource(name)
 
     def _argument(self) -> str | None:
         return self.entity or self.evidence.spec(self.evidence.tool[self.row]).entity.argument
 
-    def _about_another(self, call: int) -> bool:
+    def _about_another(self, call: int) -> bool | Hidden:
         """Whether the call names another entity where this step names its own."""
         argument = self._argument()
         if argument is None:
             return False
         own, its = subjects(self.evidence, self.row, argument), self._named(call, argument)
-        if isinstance(own, Hidden) or not its or not own:
+        if not its or not own:
             return False
+        if isinstance(own, Hidden):
+            return own
+        if isinstance(its, Hidden):
+            return its
         return not set(map(frozen, spread(own))) & set(map(frozen, spread(its)))
 
-    def _named(self, call: int, argument: str) -> list[JsonValue]:
+    def _named(self, call: int, argument: str) -> list[JsonValue] | Hidden:
         source = self.evidence.arguments(call)
-        return [] if isinstance(source, Hidden) else reader(argument)(source.value)
+        if isinstance(source, Hidden):
+            return []
+        values = reader(argument)(source.value)
+        return source.hides(*values) or values
 
     def _about_same(self, call: int) -> bool:
         argument = self._argument()

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from trackway_analyzer.model import Gap
 from trackway_analyzer.records import trajectory_of
 from trackway_analyzer.rules.entities import (
     Established,
@@ -23,6 +24,7 @@ from trackway_analyzer.rules.terms import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import EntitySpec, ToolSpec
 from trackway_analyzer.rules.values import ABSENT
 
+MARK = "[redacted:key_name]"
 TOOLS = {
     "find": ToolSpec("lookup", EntitySpec("order", "order_id", "$.id")),
     "user": ToolSpec("lookup", EntitySpec("customer")),
@@ -74,12 +76,34 @@ def seen(name: str, *calls: dict[str, Any]) -> Any:
         ),
         ("other", [{"tool": "other", "ok": True}, pay("A")], Hidden("not_recorded", 0)),
         ("pay", [pay("A"), pay("A")], 0),
+        ("find", [find(MARK), pay("A")], Hidden("redacted", 0)),
+        ("order", [find(MARK), pay("A")], Hidden("redacted", 0)),
+        ("find", [find("A"), find(MARK), pay("A")], Hidden("redacted", 1)),
+        ("find", [find(MARK), find("A"), pay("A")], 1),
+        ("find", [find(MARK), find("B"), pay("A")], Hidden("redacted", 0)),
+        ("find", [find("A"), pay(MARK)], Hidden("redacted", 1)),
+        ("other", [{"tool": "other", "result": 1}, pay(MARK)], 0),
     ],
 )
 def test_the_nearest_earlier_result_about_the_same_thing(
     name: str, calls: list[dict[str, Any]], expected: Any
 ) -> None:
     assert seen(name, *calls) == expected
+
+
+@pytest.mark.parametrize("name", ["find", "order", "unknown"])
+def test_a_hidden_step_may_be_the_one_that_is_read(gapped: Any, name: str) -> None:
+    run = gapped([pay("A")], Gap("missing_steps", position=0))
+    for tools in (TOOLS, {}):
+        scope = StepScope(Evidence.of(run.batch, tools), 0)
+        assert scope.earlier(name) == Hidden("missing_steps", 0)
+        assert scope.earlier("order_id") is None
+
+
+def test_a_step_that_is_hidden_afterwards_was_not_read(gapped: Any) -> None:
+    run = gapped([pay("A"), pay("A"), pay("A")], Gap("missing_steps", position=2))
+
+    assert StepScope(Evidence.of(run.batch), 0).earlier("find") is None
 
 
 @pytest.mark.parametrize(
