@@ -144,7 +144,8 @@ class StepRegex(ShapeRule):
             return False
         if call.tool in self.automaton.names or self._names_every_tool or self.extra == "forbid":
             return True
-        return self.extra == "reads" and call.kind in (MUTATE, NOTIFY)
+        hidden = call.tool == OTHER and call.kind is None  # it may be of any kind
+        return self.extra == "reads" and (hidden or call.kind in (MUTATE, NOTIFY))
 
     @cached_property
     def _names_every_tool(self) -> bool:

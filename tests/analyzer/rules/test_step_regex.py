@@ -104,6 +104,30 @@ def test_calls_that_the_expression_does_not_name(
     assert (found == []) is holds
 
 
+@pytest.mark.parametrize(
+    ("pattern", "extra", "state"),
+    [
+        ("z* y?", "reads", "insufficient"),
+        ("z* y?", "forbid", "insufficient"),
+        ("z* y?", "allow", None),
+        ("z* .*", "reads", None),
+    ],
+)
+def test_a_hidden_step_may_change_something_that_the_expression_does_not_name(
+    said: Callable[..., Any],
+    call: Any,
+    gapped: Callable[..., Trajectory],
+    pattern: str,
+    extra: Any,
+    state: str | None,
+) -> None:
+    run = [call("look", kind="lookup")] if extra == "reads" else []
+    hidden = gapped(run, Gap("missing_steps", count=1), final_text="done")
+
+    assert [s for s, _ in said(StepRegex(pattern, extra), hidden)] == ([state] if state else [])
+    assert said(StepRegex(pattern, extra), run, final_text="done") == []
+
+
 def test_a_hidden_step_leaves_it_open(
     said: Callable[..., Any], call: Any, gapped: Callable[..., Trajectory]
 ) -> None:
