@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from trackway_analyzer.lazy_names import lazily
 
 if TYPE_CHECKING:
+    from trackway_analyzer.rules.admits_failure import AdmitsFailure
     from trackway_analyzer.rules.answers import Answer
     from trackway_analyzer.rules.approvals import Approved
     from trackway_analyzer.rules.arguments import Arguments
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
         UnknownKindWarning,
         assert_step_sequence,
     )
-    from trackway_analyzer.rules.status import AdmitsFailure, Executed, Recovered
+    from trackway_analyzer.rules.status import Executed, Recovered
     from trackway_analyzer.rules.step_regex import StepRegex
     from trackway_analyzer.rules.terminal import Terminal
     from trackway_analyzer.rules.tools import EntitySpec, ToolSpec
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 __getattr__ = lazily(
     __name__,
     {
+        "admits_failure": "AdmitsFailure",
         "answers": "Answer",
         "approvals": "Approved",
         "arguments": "Arguments",
@@ -78,7 +80,7 @@ __getattr__ = lazily(
         "secrets": "NoSecrets",
         "sequence": "Sequence StepSequenceError UnknownKindWarning assert_step_sequence",
         "result_used": "ResultUsed",
-        "status": "AdmitsFailure Executed Recovered",
+        "status": "Executed Recovered",
         "step_regex": "StepRegex",
         "terminal": "Terminal",
         "tools": "EntitySpec ToolSpec",

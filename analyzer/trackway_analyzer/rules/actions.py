@@ -6,13 +6,15 @@
 2. A first word that reads (`lookup`, `check` …) is claimed by its past form alone. A first word
    that is a verb of its own (`send`, `cancel`, `book` …) is claimed by its past form; any other
    word by its past form ("refunded"), or as the thing that was done ("your refund has been
-   issued", "I've processed the refund", "the refund is on its way").
+   issued", "I've processed the refund", "the refund is on its way", "Refund: ✅"). So is the name
+   itself ("refund_api.create succeeded"), and so are other verbs for a word ("reimbursed").
 3. What counts as a claim stands in `claim_language`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -63,11 +65,34 @@ _IRREGULAR: Final = {
     "ship": "shipped",
     "submit": "submitted",
 }
+_SAME: Final = {
+    "refund": ("reimbursed", "credited", r"paid\s+(?:\w+\s+){0,3}back"),
+    "cancel": (r"called\s+off", "voided", "terminated", "annulled"),
+    "delete": ("removed", "erased"),
+    "remove": ("deleted", "erased"),
+    "update": ("changed", "modified", "adjusted"),
+    "change": ("updated", "modified", "adjusted"),
+    "modify": ("changed", "updated", "adjusted"),
+    "send": ("mailed", "forwarded", "dispatched"),
+    "email": ("mailed",),
+    "book": ("reserved",),
+    "reserve": ("booked",),
+    "pay": ("settled", "transferred"),
+    "charge": ("billed", "debited"),
+    "exchange": ("swapped", "replaced"),
+    "escalate": (r"handed\s+(?:\w+\s+){0,3}over", "forwarded"),
+    "schedule": ("arranged", "booked"),
+    "notify": ("informed",),
+    "ship": ("dispatched",),
+    "close": ("resolved",),
+}
+"""Other verbs for what a verb says."""
+_TICK: Final = "[✅✔☑✓👍]\ufe0f?"
 _DONE: Final = (
     r"(?:processed|issued|created|made|completed?|complete|done|submitted|initiated|sent|placed"
     r"|approved|confirmed|finali[sz]ed|executed|recorded|applied|posted|credited|returned|booked"
     r"|scheduled|successful(?:ly)?|underway|under\s+way|in\s+progress|on\s+(?:its|the|their)\s+way"
-    r"|in\s+your\s+inbox|all\s+set|gone\s+through|went\s+through|been\s+\w+ed)"
+    r"|in\s+your\s+inbox|all\s+set|succeeded|gone\s+through|went\s+through|been\s+\w+ed)"
 )
 
 
@@ -75,12 +100,13 @@ def action_claim(text: str | None, tool: str) -> str | None:
     """Quote the sentence of a text that claims what the tool does; None: nothing claims it."""
     if not text:
         return None
-    found = claims(text, _pattern(tool))
+    found = claims(text, claim_pattern(tool))
     return found[0].sentence.quote if found else None
 
 
 @lru_cache(maxsize=1024)
-def _pattern(tool: str) -> str:
+def claim_pattern(tool: str) -> str:
+    """Return the pattern of what claims that a tool did its work."""
     words = words_of(tool)
     telling = [word for word in words if word not in _SILENT] or words
     if telling[0] in _READS:
@@ -89,9 +115,24 @@ def _pattern(tool: str) -> str:
         forms = [past(telling[0])]
         forms += [_thing(word) for word in telling[1:2] if telling[0] == "send"]
         forms += [past(word) for word in telling[1:2] if word in _VERBS]
+        forms += _by_itself(tool, telling[:1])
     else:
         forms = [form for word in telling for form in (past(word), _thing(word))]
+        forms += _by_itself(tool, telling)
     return "|".join(rf"(?:{form})" for form in forms)
+
+
+def is_telling(tool: str) -> bool:
+    """Whether a tool's name holds a word by which a text could claim its work."""
+    words = words_of(tool)
+    return any(len(word) > 2 and word.isascii() for word in words if word not in _SILENT)
+
+
+def _by_itself(tool: str, words: Iterable[str]) -> Iterator[str]:
+    """The name itself that is said to be done, and other verbs for its words."""
+    yield rf"(?<!\w){re.escape(tool)}(?!\w).*?\b{_DONE}\b"
+    for word in words:
+        yield from (rf"\b(?:{other})\b" for other in _SAME.get(word, ()))
 
 
 def reads_by_name(tool: str) -> bool:
@@ -119,4 +160,5 @@ def past(verb: str) -> str:
 def _thing(noun: str) -> str:
     """Pattern of a thing that is said to be done."""
     thing = rf"\b{re.escape(noun)}s?\b"
-    return rf"{thing}.*?\b{_DONE}\b|\b{_DONE}\b.*?{thing}"
+    ticked = rf"{thing}[\s:|=–-]*{_TICK}|{_TICK}\s*(?:\w+\s+)?{thing}"
+    return rf"{thing}.*?\b{_DONE}\b|\b{_DONE}\b.*?{thing}|{ticked}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from trackway_analyzer.rules.admits_failure import AdmitsFailure
 from trackway_analyzer.rules.answers import Answer
 from trackway_analyzer.rules.approvals import Approved
 from trackway_analyzer.rules.arguments import Arguments
@@ -31,7 +32,7 @@ from trackway_analyzer.rules.rule import Rule, key_of
 from trackway_analyzer.rules.safety import Allowed, Forbidden
 from trackway_analyzer.rules.secrets import NoSecrets
 from trackway_analyzer.rules.sequence import Sequence
-from trackway_analyzer.rules.status import AdmitsFailure, Executed, Recovered
+from trackway_analyzer.rules.status import Executed, Recovered
 from trackway_analyzer.rules.step_regex import StepRegex
 from trackway_analyzer.rules.terminal import Terminal
 from trackway_analyzer.rules.windows import AtMostOnceBetween, Between, Until

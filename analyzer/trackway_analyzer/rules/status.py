@@ -5,8 +5,6 @@
    not recover each other.
 2. `Executed`: each call that a model asked for was executed. Where no request was recorded, nobody
    knows.
-3. `AdmitsFailure`: of a tool whose calls all failed, the final text does not claim that it did its
-   work. Tools that only read are left out: by kind, or by a name such as `get_…` or `search_…`.
 """
 
 from __future__ import annotations
@@ -20,26 +18,24 @@ import pyarrow as pa
 from trackway.schema import GapName, Operation
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.engine.looks import Looks
-from trackway_analyzer.rules.actions import action_claim, reads_by_name
+from trackway_analyzer.rules.actions import action_claim
 from trackway_analyzer.rules.calls import Calls, Symbol, earlier
-from trackway_analyzer.rules.evidence import PENDING_GAP, Evidence
-from trackway_analyzer.rules.finding import Layer, Result, findings_table
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.finding import Result, findings_table
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.looked_at import compared, value_at
 from trackway_analyzer.rules.made_up_for import Unmade, arguments_about, unmade
 from trackway_analyzer.rules.place import Place
-from trackway_analyzer.rules.refusal import no_effect, open_end
+from trackway_analyzer.rules.refusal import no_effect
 from trackway_analyzer.rules.rule import (
     Rule,
-    RunRule,
     Said,
     insufficient,
     may_hide_a_call,
     violated,
 )
 from trackway_analyzer.rules.sentences import cannot_judge, step
-from trackway_analyzer.rules.tools import LOOKUP, Tools
-from trackway_analyzer.rules.unread import left_out
+from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.values import shown
 from trackway_analyzer.rules.verdicts import Broken
 from trackway_analyzer.rules.worlds import ShapeRule
@@ -217,63 +213,3 @@ def _is_answered(evidence: Evidence, row: int) -> bool:
     """Whether the model was told a result of a call of which no span shows that it ran."""
     result = evidence.batch.steps.column("result")[row]
     return bool(evidence.ok[row] is None and result.is_valid)
-
-
-@dataclass(frozen=True)
-class AdmitsFailure(RunRule):
-    """The final text claims nothing that only failed."""
-
-    layer = Layer.OUTCOME
-
-    def judge(self, evidence: Evidence, run: int) -> Result | None:
-        """Judge what the final text claims."""
-        text = evidence.text(run, "final_text")
-        unknown: Result | None = None
-        for tool, rows in self._tools(evidence, run).items():
-            oks = [evidence.ok[row] for row in rows]
-            claimed = text is not None and action_claim(text, tool) is not None
-            unread = None if text is None else left_out(text)
-            if True in oks or (text is not None and not claimed and unread is None):
-                continue
-            position = evidence.position(rows[-1])
-            gap = evidence.hides_step(run, tools=(tool,))
-            if text is None:
-                unknown = unknown or insufficient(run, evidence.why_not_recorded(run).gap)
-            elif not claimed:
-                assert unread is not None
-                unknown = unknown or insufficient(run, unread)
-            elif None in oks:
-                row = rows[oks.index(None)]
-                hidden, at = evidence.why_unknown(row), evidence.position(row)
-                unknown = unknown or insufficient(run, hidden.gap, at, at=at)
-            elif gap is not None:
-                unknown = unknown or insufficient(run, gap.gap)
-            else:
-                return violated(run, position)
-        return unknown
-
-    @staticmethod
-    def _tools(evidence: Evidence, run: int) -> dict[str, list[int]]:
-        """Calls by tool that did more than read, of tools with a failure or an open end."""
-        found: dict[str, list[int]] = {}
-        for row in evidence.calls(run):
-            tool = evidence.tool[row]
-            if tool is not None and evidence.kind[row] != LOOKUP and not reads_by_name(tool):
-                found.setdefault(tool, []).append(row)
-        return found
-
-    def say(self, evidence: Evidence, result: Result) -> Said:
-        """Make the sentence of one result."""
-        if result.detail.get("gap") == PENDING_GAP and result.position is not None:
-            why = open_end(evidence, evidence.first_row(result.run) + result.position)
-            return Said(sentence=f"what the final text claims cannot be judged: {why}")
-        if "gap" in result.detail:
-            return Said(sentence=cannot_judge(evidence, result, "what the final text claims"))
-        assert result.position is not None
-        row = int(evidence.batch.offsets[result.run]) + result.position
-        text = evidence.text(result.run, "final_text")
-        claim = action_claim(text, evidence.tool[row] or "")
-        return Said(
-            sentence=f'{no_effect(evidence, row)}, but the final text claims it: "{claim}"',
-            got=claim,
-        )
