@@ -8,7 +8,8 @@
    with the same group were asked for by one model turn), `operation_id`, `entity_refs`, `attempt`,
    `span_id` and `call_id`. Other keys are ignored, unless they look like a key that is missing.
 4. Arguments and results that are a JSON text of an object or list are read as that, once.
-5. Whether a call took effect is decided by `happened`, unless the record says `ok`.
+5. Whether a call took effect is decided by `happened`, unless the record says `ok`; which call is
+   a further attempt of which, as in any trace, by `reconstruct.attempts`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.happened import cancels, happened
 from trackway_analyzer.json_text import canonical, parsed, unwrapped
 from trackway_analyzer.model import NOT_RECORDED, Trajectory
+from trackway_analyzer.reconstruct.attempts import with_attempts
 from trackway_analyzer.tables import RUN_SCHEMA, STEP_SCHEMA, table_of
 
 Record = Mapping[str, Any]
@@ -94,9 +96,8 @@ def batch_of_runs(runs: Sequence[Records], about: Sequence[RunFacts] | None = No
         "tools": list(tools),
         "gaps": [[] for _ in runs],
     }
-    return RunBatch.of(
-        table_of(RUN_SCHEMA, columns, len(runs)), table_of(STEP_SCHEMA, steps, len(rows))
-    )
+    table = with_attempts(table_of(STEP_SCHEMA, steps, len(rows)))
+    return RunBatch.of(table_of(RUN_SCHEMA, columns, len(runs)), table)
 
 
 def _checked(records: Records) -> Records:

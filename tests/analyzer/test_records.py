@@ -138,3 +138,11 @@ def test_a_decimal_number_is_read_as_the_recorder_writes_it(amount: str, text: s
     run = batch_of([{"tool": "pay", "arguments": {"a": Decimal(amount)}}])
 
     assert run.steps.column("arguments")[0].as_py() == text
+
+
+def test_a_call_that_failed_and_is_made_again_is_a_further_attempt() -> None:
+    failed = {"tool": "pay", "arguments": {"n": 1}, "result": {"status": "failed"}}
+    steps = batch_of([failed, failed, failed | {"arguments": {"n": 2}}, failed]).steps
+
+    assert steps.column("attempt").to_pylist() == [1, 2, 1, 1]
+    assert steps.column("retry_of").to_pylist() == [None, 0, None, None]

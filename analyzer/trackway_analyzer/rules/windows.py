@@ -51,7 +51,10 @@ class _Window(ShapeRule):
 
 @dataclass(frozen=True)
 class Between(_Window):
-    """Each attempted `tool` stands after a successful `start` and before a successful `end`."""
+    """Each attempted `tool` has an earlier successful `start`, and no successful `end` since.
+
+    That an end comes at all is another demand: `Responds(start, end)`.
+    """
 
     def necessary(self, tools: Tools) -> Iterator[Fact]:
         """`tool` follows `start`."""
