@@ -15,9 +15,11 @@ from typing import Any, BinaryIO, Final
 from trackway_analyzer.read.byte_stream import FREE_BYTES, MAX_RATIO
 from trackway_analyzer.read.json_documents import MAX_DOCUMENT, document_of
 from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.read.transcripts.inspect_log import PLACE, missing_samples, note_missing
 
 _ABOUT: Final = ("header.json", "_journal/start.json")
 _SAMPLES: Final = "samples/"
+_SUMMARIES: Final = "summaries.json"
 _MARKS: Final = (b"samples/", b"_journal/", b"header.json")
 _HEAD: Final = 65_536
 # What `zipfile` raises where members are not at the places, under the names or as long as listed.
@@ -52,10 +54,12 @@ def eval_documents(file: BinaryIO, quarantine: Quarantine) -> Iterator[dict[str,
 def _documents(archive: zipfile.ZipFile, quarantine: Quarantine) -> Iterator[dict[str, Any]]:
     members = {info.filename: info for info in archive.infolist()}
     about: dict[str, Any] = {}
+    header: dict[str, Any] = {}
     for name in _ABOUT:
         found = _loaded(archive, members[name], quarantine) if name in members else None
         if isinstance(found, dict) and isinstance(found.get("eval"), dict):
-            about = {key: found.get(key) for key in ("version", "status", "eval")}
+            header = found
+            about = {key: found.get(key) for key in ("version", "eval")}
             break
     if not about:
         detail = "a zip archive that is no Inspect log: unpack it, and give the folder"
@@ -64,10 +68,17 @@ def _documents(archive: zipfile.ZipFile, quarantine: Quarantine) -> Iterator[dic
     samples = [name for name in members if name.startswith(_SAMPLES) and name.endswith(".json")]
     if not samples:
         yield about
-    for name in sorted(samples):
+        return
+    for place, name in enumerate(sorted(samples)):
         sample = _loaded(archive, members[name], quarantine)
         if sample is not None:
-            yield about | {"samples": [sample]}
+            placed = {**sample, PLACE: place} if isinstance(sample, dict) else sample
+            yield about | {"samples": [placed]}
+    listed = _loaded(archive, members[_SUMMARIES], quarantine) if _SUMMARIES in members else None
+    count = len(listed) if isinstance(listed, list) else 0
+    missing = missing_samples(header, len(samples), count)
+    if missing:
+        note_missing(quarantine, missing)
 
 
 def _loaded(archive: zipfile.ZipFile, member: zipfile.ZipInfo, quarantine: Quarantine) -> Any:

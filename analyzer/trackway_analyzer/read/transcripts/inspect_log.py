@@ -2,18 +2,22 @@
 
 1. A sample is a run: the eval's task is the suite, the sample's id the task id, its epoch the
    trial, the eval's model the variant.
-2. Messages make the run; times, model and tokens of a turn come from the model event with the same
-   message, times of a call from its tool event. A log without these events has no times.
+2. Messages make the run; calls that only the events tell of stand among them, and times, models and
+   tokens are the events' (`inspect_events`). A log without events has no times.
 3. Scores decide the outcome by Inspect's own scale (C, 1, true, yes: success; I, N, 0, …: failure).
    Several scorers that disagree, or a score on no such scale, judge nothing; the scores are the
    label. A sample that ended in an error says so, and is judged by its scores alone.
-4. A log without its samples (`--no-log-samples`) is put aside. An empty list holds no run.
-5. Texts that stand in the attachments are put back where they were.
+4. A log without its samples (`--no-log-samples`) is put aside, and so are samples that it counts
+   and does not hold: by its results, its summaries, or its list of samples where the eval was
+   cancelled or failed.
+5. Samples are told apart by task, id, epoch and uuid, whatever their messages.
+6. Texts that stand in the attachments are put back where they were.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from trackway.schema import GenAI, Trackway
@@ -21,7 +25,8 @@ from trackway_analyzer.dialects.values import integer, number, text
 from trackway_analyzer.json_text import compact
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.quarantine import Quarantine, Reason
-from trackway_analyzer.read.transcripts.dialogue import Facts, write_dialogue
+from trackway_analyzer.read.transcripts.dialogue import write_dialogue
+from trackway_analyzer.read.transcripts.inspect_events import Events
 from trackway_analyzer.read.transcripts.written import (
     KEPT,
     SUCCESSFUL,
@@ -41,7 +46,12 @@ _SCALE: Final = {"c": 1.0, "i": 0.0, "n": 0.0, "p": 0.5, "yes": 1.0, "no": 0.0} 
     "true": 1.0,
     "false": 0.0,
 }
+PLACE: Final = "trackway_place"
+"""Member of a sample out of an archive: its place among the others."""
+_OF_EVAL: Final = ("eval_id", "run_id", "task_id", "task", "created", "model")
+_IDENTITY: Final = ("id", "epoch", "uuid", "messages")
 _OF_SAMPLE: Final = (
+    PLACE,
     *("id", "epoch", "messages", "events", "transcript", "attachments", "uuid", "error"),
     *("started_at", "completed_at"),
 )
@@ -54,15 +64,50 @@ def inspect_samples(document: Any) -> list[Sample] | None:
     if "version" not in document and "status" not in document:
         return None
     samples = document.get("samples")
-    samples = samples if isinstance(samples, list) else [None]
-    return [(document["eval"], sample) for sample in samples]
+    if not isinstance(samples, list):
+        return [(document["eval"], None)]
+    missing = missing_samples(document, len(samples))
+    found = [(document["eval"], sample) for sample in samples]
+    return [*found, (document["eval"], _Missing(missing))] if missing else found
+
+
+def missing_samples(document: Mapping[str, Any], found: int, listed: int = 0) -> int:
+    """Return how many samples a log counts and does not hold; `listed`: in its summaries."""
+    results, about = document.get("results"), document.get("eval")
+    total = integer(results.get("total_samples")) if isinstance(results, dict) else None
+    expected = max(total or 0, listed)
+    if document.get("status") in _ENDED_EARLY and isinstance(about, dict):
+        dataset, config = about.get("dataset"), about.get("config")
+        ids = dataset.get("sample_ids") if isinstance(dataset, dict) else None
+        epochs = integer(config.get("epochs")) if isinstance(config, dict) else None
+        expected = max(expected, len(ids) * (epochs or 1) if isinstance(ids, list) else 0)
+    return max(expected - found, 0)
+
+
+_ENDED_EARLY: Final = ("cancelled", "error", "started")
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """Samples that a log counts and does not hold."""
+
+    count: int
+
+
+def note_missing(quarantine: Quarantine, count: int, offset: int | None = None) -> None:
+    """Put samples aside that a log counts and does not hold."""
+    detail = "samples that an Inspect log counts and does not hold"
+    quarantine.add(Reason.EMPTY_TRACE, detail, offset, count=count)
 
 
 def inspect_spans(
     samples: list[Sample], quarantine: Quarantine, offset: int | None
 ) -> Iterator[RawSpan]:
     """Write samples as the spans of runs."""
-    for place, (about, sample) in enumerate(samples):
+    for index, (about, sample) in enumerate(samples):
+        if isinstance(sample, _Missing):
+            note_missing(quarantine, sample.count, offset)
+            continue
         if sample is None:
             quarantine.add(Reason.EMPTY_TRACE, "an Inspect log without samples", offset)
             continue
@@ -70,7 +115,8 @@ def inspect_spans(
         if not isinstance(messages, list):
             quarantine.add(Reason.BROKEN_SPAN, "a sample without messages", offset)
         elif within_bounds([messages, *map(sample.get, _read_beside(sample))], quarantine, offset):
-            yield from _written(about, sample, place)
+            place = sample.get(PLACE)
+            yield from _written(about, sample, place if isinstance(place, int) else index)
 
 
 def _read_beside(sample: Mapping[str, JsonValue]) -> list[str]:
@@ -78,12 +124,14 @@ def _read_beside(sample: Mapping[str, JsonValue]) -> list[str]:
 
 
 def _written(about: Any, sample: dict[str, Any], place: int) -> list[RawSpan]:
-    events = _Events(sample)
     attachments = sample.get("attachments")
     attachments = attachments if isinstance(attachments, dict) else {}
-    run = WrittenRun("inspect", sample.get("messages"), place, model=text_at(about, "model"))
+    named = [about.get(name) for name in _OF_EVAL], [sample.get(name) for name in _IDENTITY]
+    run = WrittenRun("inspect", [*map(list, named)], place, model=text_at(about, "model"))
+    events = Events(sample, run, lambda value: _restored(value, attachments))
     messages = _restored(sample["messages"], attachments)
     write_dialogue(run, messages, turn=events.turn, execution=events.execution)
+    events.rest()
     run_id = text_at(sample, "uuid")
     return run.ended(
         {
@@ -99,66 +147,6 @@ def _written(about: Any, sample: dict[str, Any], place: int) -> list[RawSpan]:
         start=nanoseconds(sample.get("started_at")) or events.first,
         end=nanoseconds(sample.get("completed_at")) or events.last,
     )
-
-
-class _Events:
-    """What the events of a sample say of its messages and calls."""
-
-    def __init__(self, sample: Mapping[str, Any]) -> None:
-        events = sample.get("events")
-        if not isinstance(events, list):
-            transcript = sample.get("transcript")
-            events = transcript.get("events") if isinstance(transcript, dict) else None
-        found = [e for e in events if isinstance(e, dict)] if isinstance(events, list) else []
-        times = [time for e in found if (time := nanoseconds(e.get("timestamp")))]
-        self.first, self.last = min(times, default=0), max(times, default=0)
-        self._models = {key: e for e in found if (key := _answered(e)) is not None}
-        self._tools = {
-            e["id"]: e for e in found if e.get("event") == "tool" and _is_text(e.get("id"))
-        }
-
-    def turn(self, message: Mapping[str, JsonValue]) -> Facts:
-        """Find the model event that gave this message."""
-        event = self._models.get(text_at(message, "id") or text_at(message, "content") or "", {})
-        output = event.get("output")
-        output = output if isinstance(output, dict) else {}
-        usage = output.get("usage")
-        usage = usage if isinstance(usage, dict) else {}
-        choices = output.get("choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        reason = text_at(choice, "stop_reason")
-        return Facts(
-            {
-                GenAI.RESPONSE_MODEL: text_at(output, "model") or text_at(message, "model"),
-                GenAI.INPUT_TOKENS: usage.get("input_tokens"),
-                GenAI.OUTPUT_TOKENS: usage.get("output_tokens"),
-                GenAI.CACHE_READ_TOKENS: usage.get("input_tokens_cache_read"),
-                GenAI.CACHE_WRITE_TOKENS: usage.get("input_tokens_cache_write"),
-                GenAI.REASONING_TOKENS: usage.get("reasoning_tokens"),
-                GenAI.RESPONSE_FINISH_REASONS: [reason] if reason else None,
-            },
-            start=nanoseconds(event.get("timestamp")),
-            end=nanoseconds(event.get("completed")),
-        )
-
-    def execution(self, message: Mapping[str, JsonValue]) -> Facts:
-        """Find the tool event of a call."""
-        call_id = message.get("tool_call_id")
-        event = self._tools.get(call_id, {}) if isinstance(call_id, str) else {}
-        start, end = (nanoseconds(event.get(name)) for name in ("timestamp", "completed"))
-        return Facts(start=start, end=end)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _answered(event: Mapping[str, Any]) -> str | None:
-    """Return id or text of the message that a model event gave."""
-    output = event.get("output") if event.get("event") == "model" else None
-    choices = output.get("choices") if isinstance(output, dict) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    return text_at(choice, "message", "id") or text_at(choice, "message", "content")
 
 
 def _outcome(scores: JsonValue) -> Attributes:

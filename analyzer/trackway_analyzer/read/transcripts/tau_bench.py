@@ -1,7 +1,8 @@
 """tau-bench and tau2-bench result files: task × trial, a chat each, and the reward.
 
 1. tau-bench: a list of `{task_id, trial, reward, info, traj}`, `traj` in OpenAI's chat form, its
-   calls in `tool_calls` or in the text (`react_text`). The file names neither model nor domain: the variant is the file's name.
+   calls in `tool_calls` or in the text (`react_text`). The file names neither model nor domain: the
+   variant is the file's name.
 2. tau2-bench: `{info, tasks, simulations}`; the domain is the suite, the agent's model the variant,
    the simulation's id the run id; where several of a file have one id, trial and place tell them
    apart. A message bears the time at which it was complete, so turns have

@@ -76,14 +76,18 @@ class WrittenRun:
         *,
         start: int = NO_TIME,
         end: int = NO_TIME,
+        aside: bool = False,
     ) -> None:
-        """Put down what the assistant said: a model turn that read what was said before it."""
+        """Put down what the assistant said: a model turn that read what was said before it.
+
+        `aside`: the turn of another, who read something else.
+        """
         own: Attributes = {
             GenAI.OPERATION_NAME: "chat",
             GenAI.OUTPUT_MESSAGES: list(messages),
             **self._step(),
         }
-        if self._heard:
+        if self._heard and not aside:
             own[GenAI.INPUT_MESSAGES] = self._heard
             self._heard = []
         if self._model is not None:
