@@ -3,8 +3,8 @@
 1. The terminal action is the recorded final action, else the last executed tool; calls of one last
    model turn end it together, and all of them must be right.
 2. Its category is the part of its name before the first dot, the whole name where it has none.
-3. `claimed` compares it with the final text: true, the text must claim the action; false, it must
-   not.
+3. `claimed` compares it with the final text: true, the text must claim the action, and truly: a
+   last call of it that failed is a violation; false, it must not.
 4. Where nothing was recorded as final, a gap after the last call may hide the last one.
 """
 
@@ -14,10 +14,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from trackway_analyzer.rules.actions import action_claim
-from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.evidence import PENDING_GAP, Evidence
 from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.refusal import no_effect, open_end
 from trackway_analyzer.rules.rule import Rule, RunRule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import cannot_judge
+from trackway_analyzer.rules.tools import LOOKUP
 from trackway_analyzer.rules.unread import left_out
 
 
@@ -86,13 +88,37 @@ class Terminal(RunRule):
         gap = left_out(text)
         if claim is None and gap is not None:
             return insufficient(run, gap)
-        if (claim is not None) is self.claimed:
+        if (claim is not None) is not self.claimed:
+            return violated(run, position, what="claimed", action=action)
+        return self._judge_success(evidence, run, action) if self.claimed else None
+
+    @staticmethod
+    def _judge_success(evidence: Evidence, run: int, action: str) -> Result | None:
+        """Judge whether the action that the text claims was done; its last call decides."""
+        rows = evidence.rows(action).get(run, [])
+        last = [row for row in rows if evidence.group[row] == evidence.group[rows[-1]]]
+        reads = [evidence.kind[row] == LOOKUP for row in last]
+        done = [
+            evidence.succeeded(row) if only_reads else evidence.ok[row]
+            for row, only_reads in zip(last, reads, strict=True)
+        ]
+        if not last or True in done:
             return None
-        return violated(run, position, what="claimed", action=action)
+        position = evidence.position(last[-1])
+        if None in done:
+            hidden = evidence.why_unknown(last[done.index(None)])
+            return insufficient(run, hidden.gap, position, at=hidden.position)
+        gap = evidence.hides_step(run, after=position, tools=(action,))
+        if gap is not None:
+            return insufficient(run, gap.gap)
+        return violated(run, position, what="failed", action=action)
 
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
         if "gap" in result.detail:
+            if result.detail["gap"] == PENDING_GAP and result.position is not None:
+                why = open_end(evidence, evidence.first_row(result.run) + result.position)
+                return Said(sentence=f"the end of the run cannot be judged: {why}")
             return Said(sentence=cannot_judge(evidence, result, "the end of the run"))
         if result.detail["what"] == "none":
             wanted = self._expected()
@@ -106,6 +132,12 @@ class Terminal(RunRule):
                 got=action,
             )
         claim = action_claim(evidence.text(result.run, "final_text"), action)
+        if result.detail["what"] == "failed" and result.position is not None:
+            row = evidence.first_row(result.run) + result.position
+            return Said(
+                sentence=f'{no_effect(evidence, row)}, but the final text claims it: "{claim}"',
+                got=claim,
+            )
         if claim is None:
             return Said(sentence=f"the run ended with {action}, which the final text does not say")
         return Said(sentence=f'the final text claims {action}: "{claim}", where it must not')

@@ -329,6 +329,48 @@ class TestTerminal:
             "insufficient"
         ]
 
+    def test_what_the_final_text_claims_was_done(
+        self, said: Callable[..., Any], call: Any, run_of: Any
+    ) -> None:
+        rule, text = Terminal("refund", claimed=True), "Your refund is on its way"
+        failed = call("refund", result={"status": "failed"})
+        sentence = (
+            'did not take effect: status "failed", but the final text claims it:'
+            ' "Your refund is on its way"'
+        )
+
+        assert said(rule, [call("look"), failed], final_text=text) == [
+            ("violated", f"step 2 refund {sentence}")
+        ]
+        assert said(rule, [call("refund"), failed], final_text=text) == [
+            ("violated", f"step 2 refund {sentence}")
+        ]
+        assert said(rule, [failed, call("refund")], final_text=text) == []
+        pending = call("refund", result={"status": "pending"})
+        assert said(rule, [pending], final_text=text) == [
+            (
+                "insufficient",
+                "the end of the run cannot be judged:"
+                ' step 1 refund may not have taken effect: status "pending"',
+            )
+        ]
+        assert said(Terminal("refund"), [failed], final_text=text) == []
+
+    def test_a_recorded_action_is_judged_by_its_last_call(
+        self, said: Callable[..., Any], run_of: Any
+    ) -> None:
+        rule, text = Terminal("refund", claimed=True), "Your refund is on its way"
+        about = {"final_action": "refund", "final_text": text}
+        failed, mail = {"tool": "refund", "ok": False}, {"tool": "mail"}
+        gap = {"name": "missing_steps", "position": None, "count": None, "detail": None}
+
+        assert [s for s, _ in said(rule, run_of([failed, mail], **about))] == ["violated"]
+        assert [s for s, _ in said(rule, run_of([failed, mail], gaps=[gap], **about))] == [
+            "insufficient"
+        ]
+        assert said(rule, run_of([failed, {"tool": "refund"}, mail], **about)) == []
+        assert said(rule, run_of([mail], **about)) == []
+
     def test_a_gap_after_the_last_call_hides_the_end(
         self, said: Callable[..., Any], call: Any, gapped: Callable[..., Trajectory]
     ) -> None:
