@@ -9,6 +9,8 @@
    count as they are written.
 4. `agrees`: where the regular expression is found, its group (the first, or the one called
    `value`) is the value that the tool returned last: `{'total of (\\S+)': lookup_order.total}`.
+   Where it was asked of several things (other ids or arguments), what it returned last of one of
+   them; of those that the sentence names, if it names any.
 5. A final text that was not recorded is insufficient. One that leaves something out (`unread`) says
    what it still shows: what it lacks, it may have said.
 """
@@ -30,6 +32,7 @@ from trackway_analyzer.rules.identifiers import words
 from trackway_analyzer.rules.rule import RunRule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import at_step, hidden_value
 from trackway_analyzer.rules.source_path import source_path
+from trackway_analyzer.rules.spoken_of import spoken_of
 from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.told import Text, hidden_input, told
 from trackway_analyzer.rules.unread import is_mark, left_out, marked, words_shown
@@ -169,23 +172,8 @@ class Answer(RunRule):
                     said,
                 )
                 continue
-            result = evidence.result(rows[-1])
-            if isinstance(result, Hidden):
-                yield result
-                continue
-            values = reader(path)(result.value)
-            hidden = result.hides(*values) if values else result.cut
-            if hidden is not None:
-                yield hidden
-            elif not any(agrees(said, value) for value in values):
-                value = values[0] if values else None
-                place = at_step(evidence, rows[-1])
-                yield Wrong(
-                    f"the final text says {shown(said)}, expected {shown(value)}"
-                    f" ({source} from {place})",
-                    value,
-                    said,
-                )
+            about = spoken_of(evidence, rows, text, match.span())
+            yield from _against(evidence, about, path, said, source)
 
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
@@ -200,6 +188,37 @@ class Answer(RunRule):
         wrong = wrongs[result.detail["number"]]
         assert isinstance(wrong, Wrong)
         return Said(sentence=wrong.sentence, expected=wrong.expected, got=wrong.got)
+
+
+def _against(
+    evidence: Evidence, rows: list[int], path: str, said: str, source: str
+) -> Iterator[Wrong | Hidden]:
+    """Hold what a text says against results, one of which it may name."""
+    unseen: Hidden | None = None
+    wrong: list[tuple[int, JsonValue]] = []
+    for row in rows:
+        result = evidence.result(row)
+        if isinstance(result, Hidden):
+            unseen = unseen or result
+            continue
+        values = reader(path)(result.value)
+        hidden = result.hides(*values) if values else result.cut
+        if hidden is not None:
+            unseen = unseen or hidden
+        elif any(agrees(said, value) for value in values):
+            return
+        else:
+            wrong.append((row, values[0] if values else None))
+    if unseen is not None:
+        yield unseen
+        return
+    row, value = wrong[-1]
+    yield Wrong(
+        f"the final text says {shown(said)}, expected {shown(value)}"
+        f" ({source} from {at_step(evidence, row)})",
+        value,
+        said,
+    )
 
 
 def quantities(text: str) -> Iterator[Quantity]:

@@ -98,6 +98,58 @@ def test_it_agrees_with_what_a_tool_returned_last(said: Callable[..., Any], call
     assert said(rule, run, final_text="No refund.") == []
 
 
+class TestSeveralThings:
+    RULE = Answer(agrees={r"total is (\S+)": "lookup_order.total"})
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("Your total is $84.00.", None),
+            ("Your total is $5.", None),
+            ("Your total is $7.", "expected 5 (lookup_order.total from lookup_order at step 2)"),
+            ("For A1 your total is $84.", None),
+            (
+                "For A1 your total is $5.",
+                "expected 84 (lookup_order.total from lookup_order at step 1)",
+            ),
+            ("A1 is ready. For A2 your total is $5. Bye, A1.", None),
+            (
+                "A1 is ready. For A2 your total is $84. Bye, A1.",
+                "expected 5 (lookup_order.total from lookup_order at step 2)",
+            ),
+            ("The total is $84.00 for A1 and the total is $5 for A2.", None),
+        ],
+    )
+    def test_a_sentence_may_speak_of_any_thing_or_names_it(
+        self, said: Callable[..., Any], refund: Any, text: str, expected: str | None
+    ) -> None:
+        run = [refund.lookup("A1", 84), refund.lookup("A2", 5)]
+        found = [sentence for _, sentence in said(self.RULE, run, final_text=text)]
+
+        assert [s.partition(", ")[2] for s in found] == ([] if expected is None else [expected])
+
+    def test_of_one_thing_the_last_result_counts(
+        self, said: Callable[..., Any], refund: Any, call: Any
+    ) -> None:
+        run = [refund.lookup("A1", 84), refund.lookup("A1", 5)]
+        assert len(said(self.RULE, run, final_text="Your total is $84.")) == 1
+
+        asked = [call("lookup_order", {"q": q}, {"total": t}) for q, t in (("x", 84), ("x", 5))]
+        assert len(said(self.RULE, asked, final_text="Your total is $84.")) == 1
+        asked[0]["arguments"] = {"q": "y"}
+        assert said(self.RULE, asked, final_text="Your total is $84.") == []
+
+    def test_a_hidden_result_may_have_been_the_one(
+        self, said: Callable[..., Any], refund: Any
+    ) -> None:
+        run = [refund.lookup("A1", "[redacted:key]"), refund.lookup("A2", 5)]
+
+        assert [s for s, _ in said(self.RULE, run, final_text="Your total is $7.")] == [
+            "insufficient"
+        ]
+        assert said(self.RULE, run, final_text="Your total is $5.") == []
+
+
 def test_hidden_evidence_is_no_pass_and_no_violation(
     said: Callable[..., Any], call: Any, gapped: Callable[..., Trajectory]
 ) -> None:
