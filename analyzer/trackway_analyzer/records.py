@@ -23,7 +23,7 @@ from typing import Any, Final
 from trackway.schema import Operation, StepKind
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.happened import cancels, happened
-from trackway_analyzer.json_text import canonical, parsed, unwrapped
+from trackway_analyzer.json_text import canonical, clean, parsed, unwrapped
 from trackway_analyzer.model import NOT_RECORDED, Trajectory
 from trackway_analyzer.reconstruct.attempts import with_attempts
 from trackway_analyzer.tables import RUN_SCHEMA, STEP_SCHEMA, table_of
@@ -86,11 +86,11 @@ def batch_of_runs(runs: Sequence[Records], about: Sequence[RunFacts] | None = No
         )
     ]
     steps = {name: [row.get(name) for row in rows] for name in STEP_SCHEMA.names}
-    tools = [[str(record["tool"]) for record in records] for records in runs]
+    tools = [[clean(str(record["tool"])) for record in records] for records in runs]
     columns: dict[str, list[object]] = {
         "run_id": [fact.run_id for fact in facts],
-        "input": [fact.input for fact in facts],
-        "final_text": [fact.final_text for fact in facts],
+        "input": [_writable(fact.input) for fact in facts],
+        "final_text": [_writable(fact.final_text) for fact in facts],
         "steps": [len(names) for names in tools],
         "tool_calls": [len(names) for names in tools],
         "tools": list(tools),
@@ -134,20 +134,20 @@ def _groups(records: Records) -> list[int]:
 
 def _row(record: Record, ordinal: int, position: int, group: int) -> dict[str, object]:
     error = record.get("error")
-    row: dict[str, object] = {name: record.get(name) for name in _COPIED}
-    row |= {name: unwrapped(canonical(record[name])) for name in _VALUES if name in record}
+    row: dict[str, object] = {name: _writable(record.get(name)) for name in _COPIED}
+    row |= {name: unwrapped(clean(canonical(record[name]))) for name in _VALUES if name in record}
     return row | {
         "run": ordinal,
         "position": position,
         "group": group,
         "operation": Operation.TOOL,
-        "tool": record["tool"],
+        "tool": clean(record["tool"]),
         "executed": True,
         "synthesised": False,
         "id_inferred": False,
         "ok": _ok(record, row.get("result"), raised=bool(error)),
         "step_index": _index(record.get("step")),
-        "error_type": str(error) if error else None,
+        "error_type": clean(str(error)) if error else None,
         "start": _time(record.get("timestamp")),
     }
 
@@ -158,6 +158,11 @@ def _ok(record: Record, result: object, *, raised: bool) -> bool | None:
     lookup = record.get("kind") == StepKind.LOOKUP
     value = parsed(result) if isinstance(result, str) else NOT_RECORDED
     return happened(value, raised=raised, lookup=lookup, cancels=cancels(record["tool"]))
+
+
+def _writable(value: object) -> object:
+    """A value without lone surrogates, which no text of a table can hold."""
+    return clean(value) if isinstance(value, str) else value
 
 
 def _index(step: object) -> int | None:

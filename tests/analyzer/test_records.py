@@ -146,3 +146,12 @@ def test_a_call_that_failed_and_is_made_again_is_a_further_attempt() -> None:
 
     assert steps.column("attempt").to_pylist() == [1, 2, 1, 1]
     assert steps.column("retry_of").to_pylist() == [None, 0, None, None]
+
+
+def test_lone_surrogates_are_replaced_wherever_they_stand() -> None:
+    record = {"tool": "pay\ud800", "arguments": {"a\ud800": "b\udfff"}, "result": "\ud800"}
+    run = trajectory_of([record | {"error": "\ud800"}], final_text="\ud800", input="\ud800")
+
+    (step,) = run.tool_steps
+    assert (step.tool, step.arguments, step.result) == ("pay?", {"a?": "b?"}, "?")
+    assert run.final_text == "?"

@@ -28,6 +28,7 @@ from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.necessary import Fact, Least
+from trackway_analyzer.rules.only_json import as_recorded
 from trackway_analyzer.rules.pattern import one_of
 from trackway_analyzer.rules.rule import (
     Rule,
@@ -72,11 +73,11 @@ class Arguments(ToolRule):
     def __post_init__(self) -> None:
         one_of(self.calls, WHICH, "calls")
         object.__setattr__(self, "absent", tuple(self.absent))
+        self._take_json_values()
         for path in (*self.equals, *self.regex, *self.one_of, *self.within, *self.absent):
             reader(path)
         for path, bounds in self.within.items():
             _refuse_bounds(path, bounds)
-        object.__setattr__(self, "one_of", {p: tuple(values) for p, values in self.one_of.items()})
         for path, values in self.one_of.items():
             if not values:
                 raise ValueError(f"`one_of` of {path} must list what is right, found []")
@@ -89,6 +90,16 @@ class Arguments(ToolRule):
         _ = self._validator, self._wanted
         if reason := clash(self._demands):
             raise ValueError(f"no arguments could be right: {reason}")
+
+    def _take_json_values(self) -> None:
+        """Read what is demanded as records are read. Raises TypeError for what is no JSON."""
+        equals = {p: as_recorded(value, f"`equals` of {p}") for p, value in self.equals.items()}
+        one_of = {
+            path: tuple(as_recorded(value, f"`one_of` of {path}") for value in values)
+            for path, values in self.one_of.items()
+        }
+        object.__setattr__(self, "equals", equals)
+        object.__setattr__(self, "one_of", one_of)
 
     @property
     def _demands(self) -> Demands:
@@ -286,7 +297,7 @@ def _refuse_bounds(path: str, bounds: object) -> None:
             f"`within` of {path} must be [number, tolerance] with a tolerance from 0, found"
             f" {bounds!r}"
         )
-    if tolerance > abs(number) > 0:
+    if tolerance > abs(number) and (number or tolerance >= 1):
         low, high = sorted(row)
         middle, half = (low + high) / 2, (high - low) / 2
         raise ValueError(

@@ -42,6 +42,8 @@ PATH: /\$(?:{_SEGMENT})*/
 %ignore /\s+/
 """
 
+_DEEPEST: Final = 50
+"""Most `not`, `and` and `or` inside one another."""
 _PARSER: Final = lark.Lark(_GRAMMAR, parser="lalr")
 
 
@@ -57,7 +59,28 @@ def node_of(text: str) -> Node:
         raise ExpressionError(f"{text!r}: {error.orig_exc}") from error
     except lark.UnexpectedInput as error:
         raise ExpressionError(_complaint(text, error)) from error
+    except RecursionError:
+        raise ExpressionError(_too_deep(text)) from None
+    if _is_deep(node):
+        raise ExpressionError(_too_deep(text))
     return node
+
+
+def _is_deep(node: Node) -> bool:
+    level: list[Node] = [node]
+    for _ in range(_DEEPEST):
+        level = [inner for outer in level for inner in _inside(outer)]
+    return bool(level)
+
+
+def _inside(node: Node) -> tuple[Node, ...]:
+    if isinstance(node, Not):
+        return (node.inner,)
+    return node.parts if isinstance(node, (All, Any_)) else ()
+
+
+def _too_deep(text: str) -> str:
+    return f"{text[:40]!r}… is nested deeper than {_DEEPEST} levels: write it more simply"
 
 
 def _complaint(text: str, error: lark.UnexpectedInput) -> str:

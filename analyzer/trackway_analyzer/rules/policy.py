@@ -232,7 +232,11 @@ def _nearest(name: str, recorded: list[str]) -> str:
 def _text_of(source: str | PathLike[str]) -> tuple[str, str]:
     if isinstance(source, str) and "\n" in source:
         return source, "policy"
+    if isinstance(source, str) and not source.strip():
+        raise PolicyError("expected a policy or the path of its file, found an empty text")
     path = Path(source)
+    if path.is_dir():
+        raise PolicyError("expected the file of a policy, found a folder", None, str(source))
     try:
         return path.read_text(encoding="utf-8"), str(source)
     except FileNotFoundError:

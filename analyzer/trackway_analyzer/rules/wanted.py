@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 
 from trackway_analyzer.model import JsonValue
@@ -77,7 +78,7 @@ class Wanted:
         return cls(
             f"{shown(number)} ± {shown(tolerance)}",
             number,
-            lambda v: is_number(v) and abs(v - number) <= tolerance,
+            lambda v: is_number(v) and abs(_exact(v) - _exact(number)) <= _exact(tolerance),
             frozenset({"number"}),
         )
 
@@ -97,6 +98,11 @@ class Wanted:
         kind = type_name(value)
         beside = "" if kind in self.types or kind in ("null", "object", "list") else f" ({kind})"
         return f"{shown(value)}{beside}, expected {self.text}"
+
+
+def _exact(number: float) -> Fraction:
+    """A number as it is written: of binary fractions, 1.1 is more than 1 and 0.1."""
+    return Fraction(str(number))
 
 
 def regex(pattern: str) -> re.Pattern[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -37,6 +38,11 @@ SCHEMA = {
         ({"one_of": {"x": ["a", 1]}}, {"x": "b"}, 'x "b", expected "a" or 1'),
         ({"one_of": {"x": ["a", 1]}}, {"x": True}, 'x true (bool), expected "a" or 1'),
         ({"within": {"x": [84, 0.5]}}, {"x": 84.5}, None),
+        ({"within": {"x": [1, 0.1]}}, {"x": 1.1}, None),
+        ({"within": {"x": [19.99, 0.01]}}, {"x": 20.0}, None),
+        ({"within": {"x": [19.99, 0.01]}}, {"x": 20.01}, "x 20.01, expected 19.99 ± 0.01"),
+        ({"within": {"x": [0, 0.01]}}, {"x": -0.01}, None),
+        ({"equals": {"x": Decimal("84.00"), "y": (1, 2)}}, {"x": 84, "y": [1, 2]}, None),
         ({"within": {"x": [84, 0.5]}}, {"x": 83}, "x 83, expected 84 ± 0.5"),
         ({"within": {"x": [84, 0.5]}}, {"x": "84"}, 'x "84" (text), expected 84 ± 0.5'),
         ({"absent": ["x"]}, {"y": 1}, None),

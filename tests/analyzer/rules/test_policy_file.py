@@ -130,6 +130,21 @@ def test_what_a_file_is_refused_with(text: str, message: str) -> None:
     assert message in str(raised.value)
 
 
+@pytest.mark.parametrize("empty", ["", "  "])
+def test_an_empty_text_is_no_policy(empty: str) -> None:
+    with pytest.raises(PolicyError) as error:
+        Policy.from_yaml(empty)
+    assert str(error.value) == (
+        "policy: expected a policy or the path of its file, found an empty text"
+    )
+
+
+def test_a_folder_is_no_policy(tmp_path: Path) -> None:
+    with pytest.raises(PolicyError) as error:
+        Policy.from_yaml(tmp_path)
+    assert str(error.value) == f"{tmp_path}: expected the file of a policy, found a folder"
+
+
 def test_a_file_is_read_from_its_path_and_named_in_errors(tmp_path: Path) -> None:
     path = tmp_path / "policy.yaml"
     path.write_text("version: 1\nrules:\n  - forbid: é\n", encoding="utf-8")

@@ -55,6 +55,21 @@ LIMITS = "steps, tool_calls, model_calls, retries, tokens, tokens_in, tokens_out
             "`within` of x must be [number, tolerance], found (1,)",
         ),
         (
+            lambda: Arguments("a", within={"x": (0, 100)}),
+            "`within` of x is [number, tolerance], and (0, 100) takes everything from -100 to 100:"
+            " for the range from 0 to 100 write [50, 50]",
+        ),
+        (
+            lambda: Arguments("a", where="not " * 5000 + "x"),
+            "'not not not not not not not not not not '… is nested deeper than 50 levels: write it"
+            " more simply",
+        ),
+        (
+            lambda: Arguments("a", where="not (" * 51 + "x" + ")" * 51),
+            "'not (not (not (not (not (not (not (not ('… is nested deeper than 50 levels: write it"
+            " more simply",
+        ),
+        (
             lambda: Arguments("a", within={"x": (True, 1)}),
             "`within` of x must be [number, tolerance], found (True, 1)",
         ),
@@ -206,6 +221,14 @@ def test_an_expected_call_is_read_from_a_name_or_a_dict() -> None:
         (lambda: Recovered(["w"]), "`tool` must be a text, found ['w']"),
         (lambda: Recovered(by=[["w"]]), "`by` must be a text or a list of texts, found [['w']]"),
         (lambda: Recovered(by={"w": 1}), "`by` must be a text or a list of texts, found {'w': 1}"),
+        (
+            lambda: Arguments("a", equals={"x": {1}}),
+            "`equals` of x must be a JSON value, found {1}",
+        ),
+        (
+            lambda: Arguments("a", one_of={"x": [1, {"y": object}]}),
+            "`one_of` of x must be a JSON value, found {'y': <class 'object'>}",
+        ),
         (lambda: ResultUsed("w", by=["x"]), "`by` must be a text, found ['x']"),
         (lambda: Claim("sent", ["w"]), "`needs` must be a text, found ['w']"),
         (lambda: Arguments("w", ["id"]), "`equals` must be a mapping, found ['id']"),
