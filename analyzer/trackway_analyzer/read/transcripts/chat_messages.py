@@ -27,6 +27,7 @@ from trackway_analyzer.read.transcripts.written import (
     WrittenRun,
     judged,
     kept,
+    names_of,
     task_and_trial,
     text_at,
     within_bounds,
@@ -71,19 +72,20 @@ def transcript_spans(
         if not _is_transcript(item) or _is_unreadable(item):
             quarantine.add(Reason.BROKEN_SPAN, "a transcript without messages", offset)
         elif within_bounds(item, quarantine, offset):
-            yield from _written(item, place if len(items) > 1 else offset or 0)
+            at = place if len(items) > 1 else offset or 0
+            yield from _written(item, at, quarantine.file)
 
 
 def message_lines(lines: Sequence[Located], quarantine: Quarantine) -> Iterator[RawSpan]:
     """Write a file of bare messages, one a line, as the spans of one run."""
     messages = [document for _, document in lines]
     if within_bounds(messages, quarantine, None):
-        yield from _written(messages, 0)
+        yield from _written(messages, 0, quarantine.file)
 
 
-def _written(item: Any, place: int) -> list[RawSpan]:
+def _written(item: Any, place: int, file: str) -> list[RawSpan]:
     record: dict[str, JsonValue] = item if isinstance(item, dict) else {"messages": item}
-    run = WrittenRun("messages", item, place, model=model_of(record))
+    run = WrittenRun("messages", item, place, model=model_of(record), named=names_of(file))
     messages = messages_of(record)
     write_dialogue(run, with_calls(messages) if is_mini_swe_agent(record) else messages)
     return run.ended(_facts(record))

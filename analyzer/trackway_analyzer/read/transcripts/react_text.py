@@ -1,8 +1,8 @@
 """Runs whose calls stand in what the model said: `Action:` and an object of name and arguments.
 
-1. So write the agents of tau-bench that call no functions (ReAct, act): the object is the call, what
-   stands before `Action:` is a thought, and the next message of the user begins with `API output:`
-   and is the answer.
+1. So write the agents of tau-bench that call no functions (ReAct, act): the object is the call,
+   what stands before `Action:` is a thought, and the next message of the user begins with
+   `API output:` and is the answer.
 2. A call of `respond` is no call: its `content` is what was said to the user.
 3. An action whose object cannot be read is a call without a name.
 """

@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import PurePath
 from typing import Any, Final
 
 from trackway.schema import GenAI, Trackway
@@ -22,7 +21,6 @@ from trackway_analyzer.dialects.message_forms import read_message
 from trackway_analyzer.dialects.values import integer, number
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.quarantine import Quarantine, Reason
-from trackway_analyzer.read.source import STDIN
 from trackway_analyzer.read.transcripts.dialogue import write_dialogue
 from trackway_analyzer.read.transcripts.shell_commands import commands_of
 from trackway_analyzer.read.transcripts.written import (
@@ -30,6 +28,7 @@ from trackway_analyzer.read.transcripts.written import (
     Result,
     WrittenRun,
     kept,
+    names_of,
     text_at,
     within_bounds,
 )
@@ -65,13 +64,14 @@ def swe_agent_spans(
     """Write a trajectory as the spans of a run."""
     for document in items:
         if within_bounds(document, quarantine, offset):
-            run = WrittenRun("swe-agent", document, 0)
+            names = names_of(quarantine.file)
+            run = WrittenRun("swe-agent", document, 0, named=names)
             history = [m for m in _list(document, "history") if isinstance(m, dict)]
             if "trajectory" in document:
                 _write_steps(run, document, history, quarantine, offset)
             else:
                 write_dialogue(run, map(_with_call_id, history))
-            yield from run.ended(_facts(document, quarantine.file))
+            yield from run.ended(_facts(document, *names))
 
 
 def _write_steps(
@@ -145,15 +145,14 @@ def _with_call_id(message: dict[str, Any]) -> dict[str, Any]:
     return message | {"tool_call_id": ids[0]} if single and ids else message
 
 
-def _facts(document: Mapping[str, JsonValue], file: str) -> Attributes:
-    path = PurePath("" if file == STDIN else file)
+def _facts(document: Mapping[str, JsonValue], folder: str, name: str) -> Attributes:
     info = document.get("info")
     info = info if isinstance(info, dict) else {}
     usage = info.get("model_stats")
     usage = usage if isinstance(usage, dict) and usage.get("api_calls") else {}
     return {
-        Trackway.TASK_ID: path.name.partition(".")[0] or None,
-        Trackway.VARIANT: path.parent.name or None,
+        Trackway.TASK_ID: name or None,
+        Trackway.VARIANT: folder or None,
         Trackway.OUTCOME_LABEL: text_at(info, "exit_status"),
         GenAI.INPUT_TOKENS: integer(usage.get("tokens_sent")),
         GenAI.OUTPUT_TOKENS: integer(usage.get("tokens_received")),

@@ -67,7 +67,7 @@ def tau_bench_spans(
         if chat is None:
             quarantine.add(Reason.BROKEN_SPAN, "a run without traj and reward", offset)
         elif within_bounds(record, quarantine, offset):
-            run = WrittenRun("tau-bench", record, place)
+            run = WrittenRun("tau-bench", record, place, named=(variant,))
             write_dialogue(run, with_actions(chat))
             note_no_task(record, quarantine, offset)
             facts = task_and_trial(record) | judged(record.get("reward")) | kept(record, _TAU)
@@ -105,7 +105,7 @@ def tau2_spans(
             run_id = text_at(simulation, "id")
             if run_id is not None and run_ids[run_id] > 1:
                 run_id = f"{run_id}-trial{simulation.get('trial', '')}-{place + 1}"
-            run = WrittenRun("tau2-bench", simulation, place, model=model)
+            run = WrittenRun("tau2-bench", simulation, place, model=model, named=(model,))
             write_dialogue(run, messages, turn=_turn)
             yield from run.ended(
                 {

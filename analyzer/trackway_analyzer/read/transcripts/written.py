@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import PurePath
 from typing import Final
 
 import orjson
@@ -18,6 +19,7 @@ from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.any_value import BrokenValueError, bounded
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.session_spans import all_kept
+from trackway_analyzer.read.source import STDIN
 from trackway_analyzer.spans import NO_TIME, Attributes, Origin, RawSpan
 
 KEPT: Final = "transcript."
@@ -44,13 +46,29 @@ class Result:
     attributes: Attributes = field(default_factory=dict)
 
 
+def names_of(file: str) -> tuple[str, str]:
+    """Return the names that tell a file from one of the same content: its folder's and its own.
+
+    What stands behind the first dot is its format, in which nothing is told apart.
+    """
+    path = PurePath("" if file == STDIN else file)
+    return path.parent.name, path.name.partition(".")[0]
+
+
 class WrittenRun:
     """Spans of one run on their way: model turns and calls in the order of the transcript."""
 
     def __init__(
-        self, kind: str, record: JsonValue, place: int, *, model: str | None = None
+        self,
+        kind: str,
+        record: JsonValue,
+        place: int,
+        *,
+        model: str | None = None,
+        named: Sequence[str | None] = (),
     ) -> None:
-        digest = hashlib.sha256(_one_form(record)).hexdigest()
+        """Begin a run: of equal records, those that are `named` otherwise are other runs."""
+        digest = hashlib.sha256(_one_form([*named, record] if any(named) else record)).hexdigest()
         # The place first: runs without times and ids come in the order of the file.
         self._trace = f"{place & 0xFFFFFFFF:08x}{digest[:24]}"
         self._origin = Origin(scope=f"{SCOPE}.{kind}")
