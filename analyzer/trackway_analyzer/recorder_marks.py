@@ -18,7 +18,7 @@ from trackway_analyzer.model import JsonValue
 NOTHING_LEFT: Final = "…"
 """What is left of a value without any room, and the key under which cut keys are counted."""
 CUT: Final = re.compile(
-    r"\[truncated(?: \d+ (?:chars|items|keys)|: too deep| integer of \d+ bits)\]"
+    r"\[truncated(?: \d+ (?:chars|items|keys)|: too deep| integer of \d+ bits)?\]"
 )
 """The mark of a cut, wherever it stands in a text."""
 _NAME: Final = r"<[A-Za-z_](?:[^\"<>]|<locals>|<lambda>)*>"

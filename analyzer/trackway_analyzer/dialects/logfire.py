@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from trackway.schema import GenAI, Operation
+from trackway_analyzer.dialects.cut_messages import inside
 from trackway_analyzer.dialects.dialect import Dialect, Marks
 from trackway_analyzer.dialects.otel_genai import MODEL, OPERATIONS, TOKENS
 from trackway_analyzer.dialects.sources import recorded_events
@@ -41,13 +42,13 @@ LOGFIRE: Final = Dialect(
                 GenAI.INPUT_MESSAGES,
                 "raw_input",
                 recorded_events("events", choices=False),
-                ("request_data", member("messages", "input", "prompt")),
+                ("request_data", inside(member("messages", "input", "prompt"))),
             ),
             "output": (
                 GenAI.OUTPUT_MESSAGES,
                 "response",
                 recorded_events("events", choices=True),
-                ("response_data", member("message", "messages", "text")),
+                ("response_data", inside(member("message", "messages", "text"))),
             ),
         },
         Operation.TOOL: {

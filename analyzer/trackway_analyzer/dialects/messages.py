@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from trackway_analyzer.dialects.cut_messages import MARK, Cut, json_or_cut
 from trackway_analyzer.dialects.dialogue import (
     Dialogue,
     dialogue_of,
@@ -49,6 +50,7 @@ _LISTS: Final = (
 )
 """Keys under which a request or response keeps its messages, in the order they are tried."""
 _MAX_NESTING: Final = 6
+_ANSWERING: Final = "assistant"
 _LISTS_OF_OBJECTS: Final = (b'"[{', b'"[[')
 """How the literal of a dialogue begins. A list of bare texts is one by another rule."""
 
@@ -65,15 +67,45 @@ Content = Any
 instructions."""
 
 
-def messages_json(content: Content, role: str) -> bytes | None:
-    """Return messages in the one form as a JSON list; None where the value holds none.
+class Written(NamedTuple):
+    """Messages in the one form."""
+
+    json: bytes | None
+    """A JSON list; None where there is none."""
+    cut: bool
+    """They end in the middle."""
+
+
+def written_messages(content: Content, role: str) -> Written:
+    """Return messages in the one form; of those that end in the middle, what is whole.
 
     `role` is the role of what does not name one. Raises UnencodableError.
     """
     dialogue = _dialogue(content, role)
+    cut = False
     if dialogue is None:
-        dialogue = Dialogue().followed_by(_messages(value_of(content), role))
-    return dialogue.listed if dialogue.open else None
+        value, cut = _uncut(content)
+        dialogue = Dialogue().followed_by(_messages(value, role))
+        if cut and role == _ANSWERING:
+            dialogue = dialogue.followed_by([rendered(assembled(role, [text_part(MARK)]))])
+    return Written(dialogue.listed if dialogue.open else None, cut)
+
+
+def messages_json(content: Content, role: str) -> bytes | None:
+    """As `written_messages`, the JSON list alone."""
+    return written_messages(content, role).json
+
+
+def _uncut(content: Content) -> tuple[JsonValue, bool]:
+    """Return a content as one JSON value, and whether it ends in the middle."""
+    if content.__class__ is Cut:
+        return content.value, True
+    if content.__class__ is AfterSystem:
+        following, cut = _uncut(content.messages)
+        return value_of(AfterSystem(content.system, following)), cut
+    value = value_of(content)
+    found = json_or_cut(value) if isinstance(value, str) else value
+    return (found.value, True) if found.__class__ is Cut else (value, False)
 
 
 def messages_text(content: Content, role: str) -> str | None:
@@ -157,7 +189,10 @@ def plain_text(content: Content, role: str) -> str | None:
     if dialogue is not None:
         last = dialogue.said.get(role)
         return None if last is None else last.said
-    value = json_of(value_of(content))
+    value, cut = _uncut(content)
+    if cut:
+        return _cut_text(value, content, role)
+    value = json_of(value)
     for name in ("output", "input", "inputs", "outputs", "task"):
         if isinstance(value, dict) and isinstance(value.get(name), str | dict | list):
             value = value[name]
@@ -171,6 +206,15 @@ def plain_text(content: Content, role: str) -> str | None:
     if last is None:
         return compact(value)
     return next((m.said for m in chain([last], backwards) if m.role == role and m.texts), None)
+
+
+def _cut_text(whole: JsonValue, content: Content, role: str) -> str:
+    """Return the last text of `role` among what is whole of some messages, and that it is cut."""
+    backwards = _walk(whole, role, 0, backwards=True)
+    last = next((m.said for m in backwards if m.role == role and m.texts), None)
+    if last is None and whole is None:
+        last = str(value_of(content))
+    return f"{last or ''}{MARK}"
 
 
 def _messages(value: JsonValue, role: str) -> Iterator[ReadMessage]:

@@ -25,7 +25,7 @@ from typing import Any, Final, TypeAlias
 
 from trackway.schema import Operation
 from trackway_analyzer.dialects import tool_values
-from trackway_analyzer.dialects.messages import messages_json, plain_text, value_of
+from trackway_analyzer.dialects.messages import plain_text, value_of, written_messages
 from trackway_analyzer.dialects.values import (
     finish_reasons,
     integer,
@@ -85,8 +85,8 @@ def normalised(span: RawSpan, operation: Operation, typed: Typed, found: dict[st
     if operation is Operation.TOOL:
         failed = _tool(typed, found) or failed
     elif operation is Operation.LLM:
-        _put(typed, "input", found, _REQUEST)
-        _put(typed, "output", found, _RESPONSE)
+        _put_messages(typed, "input", found, "user")
+        _put_messages(typed, "output", found, "assistant")
     elif operation is Operation.RETRIEVAL:
         _put(typed, "input", found, lambda value: canonical({"query": value_of(value)}))
         _put(typed, "output", found, lambda value: canonical(tool_values.decoded(value_of(value))))
@@ -98,8 +98,6 @@ def normalised(span: RawSpan, operation: Operation, typed: Typed, found: dict[st
     return typed
 
 
-_REQUEST: Final = partial(messages_json, role="user")
-_RESPONSE: Final = partial(messages_json, role="assistant")
 _ASKED: Final = partial(plain_text, role="user")
 _ANSWERED: Final = partial(plain_text, role="assistant")
 
@@ -131,6 +129,20 @@ def _put(typed: Typed, column: str, found: dict[str, Any], form: Callable[[Any],
         if formed is not None:
             typed[column] = formed
     except UnencodableError:
+        _mark(typed, column)
+
+
+def _put_messages(typed: Typed, column: str, found: dict[str, Any], role: str) -> None:
+    value = found.get(column)
+    if value is None:
+        return
+    try:
+        messages, cut = written_messages(value, role)
+    except UnencodableError:
+        messages, cut = None, True
+    if messages is not None:
+        typed[column] = messages
+    if cut:
         _mark(typed, column)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from trackway_analyzer.dialects.cut_messages import Cut, cut_calls, json_or_cut
 from trackway_analyzer.dialects.dialect import Look, Place, Shape, Source
 from trackway_analyzer.dialects.flat_list import flat_list
 from trackway_analyzer.dialects.messages import AfterSystem
@@ -92,7 +93,7 @@ def _event_message(attributes: Mapping[str, JsonValue], role: str) -> dict[str, 
         # Gemini: the event says user, its content who it was.
         return {"role": content.get("role") or role, "parts": content["parts"]}
     fields["content"] = None if is_placeholder(content) else content
-    fields["tool_calls"] = json_of(fields.get("tool_calls"))
+    fields["tool_calls"] = cut_calls(fields.get("tool_calls"))
     if role == "tool" and "id" in fields:
         fields.setdefault("tool_call_id", fields["id"])
     return {"role": role} | {
@@ -111,8 +112,10 @@ def recorded_events(key: str, *, choices: bool | None) -> Place:
     `choices` takes the model's choices alone (True), all the others (False) or both (None).
     """
 
-    def look(span: RawSpan) -> JsonValue:
-        events = json_of(span.attributes.get(key))
+    def look(span: RawSpan) -> Any:
+        recorded = json_or_cut(span.attributes.get(key))
+        cut = isinstance(recorded, Cut)
+        events = recorded.value or [] if isinstance(recorded, Cut) else recorded
         if not isinstance(events, list):
             return None
         found = [
@@ -122,7 +125,7 @@ def recorded_events(key: str, *, choices: bool | None) -> Place:
             and isinstance(event.get("event.name"), str)
             and choices in (None, event["event.name"] == "gen_ai.choice")
         ]
-        return found or None
+        return Cut(found or None) if cut else found or None
 
     return _in_attributes(frozenset([key]), look)
 
@@ -145,7 +148,7 @@ def assistant(texts: tuple[str, ...], calls: tuple[str, ...]) -> Place:
         asked = next((attributes[key] for key in calls if key in attributes), None)
         if text is None and asked is None:
             return None
-        return [{"role": "assistant", "content": text, "tool_calls": json_of(asked)}]
+        return [{"role": "assistant", "content": text, "tool_calls": cut_calls(asked)}]
 
     return _in_attributes(frozenset([*texts, *calls]), look)
 

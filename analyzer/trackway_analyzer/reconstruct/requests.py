@@ -11,7 +11,8 @@
    all, that is a gap too: nobody could have seen the execution. So it is where the run does hold
    them and only the messages tell of an answer: nobody saw the execution.
    What `unanswered` finds out stands first.
-5. A call without a request is `requested=False` if its agent's requests are recorded, else unknown.
+5. A call without a request is `requested=False` if its agent's requests are recorded, else unknown;
+   unknown too where an output of its agent was cut or attributes of its span were dropped.
 6. A model outside the agents asks for itself: tools outside that it asked for are no steps of the
    agent (operation `other`), and nothing is synthesised for it.
 7. The inputs of models repeat the dialogue and are long. They are read only where they can add
@@ -88,6 +89,7 @@ def join_requests(drafts: Drafts, skewed: Ints, messages: Messages) -> Joined:
     """
     joined = Joined()
     runs = _models(drafts)
+    partly = _partly_recorded(drafts)
     tools = _tools(drafts, np.fromiter(runs, np.int64, len(runs)))
     doubtful = set(skewed.tolist())
     for run, spoken in runs.items():
@@ -97,7 +99,7 @@ def join_requests(drafts: Drafts, skewed: Ints, messages: Messages) -> Joined:
         if run in doubtful or not _suffices(spoken, calls, own):
             calls = _heard(spoken, messages)
             match = Match.of(calls, own)
-        _add(joined, run, calls, own, match, drafts)
+        _add(joined, run, calls, own, match, drafts, partly)
     found = settled(joined.missing, drafts)
     joined.missing, joined.handed_over, joined.unwitnessed, joined.refused = found
     return joined
@@ -239,13 +241,36 @@ def _heard(spoken: list[_Spoken], messages: Messages) -> list[Call]:
     return dialogue.calls
 
 
+def _partly_recorded(drafts: Drafts) -> frozenset[tuple[int, int]]:
+    """Return run and agent of models of whose outputs something is lost."""
+    columns = drafts.columns
+    cut = pc.list_value_length(columns.array("truncated")).fill_null(0)
+    lossy = cut.to_numpy(zero_copy_only=False) > 0
+    dropped = columns.ints("dropped_attributes", 0) > 0
+    entries = np.flatnonzero((drafts.operation == LLM) & (lossy | dropped)[drafts.row])
+    rows = drafts.row[entries]
+    fields = columns.values("truncated", rows)
+    lost = [
+        bool(dropped[row]) or "output" in (f or ()) for row, f in zip(rows, fields, strict=True)
+    ]
+    entries = entries[np.array(lost, dtype=bool)]
+    places = (drafts.run[entries].tolist(), drafts.scope[entries].tolist())
+    return frozenset(zip(*places, strict=True))
+
+
 def _add(
-    joined: Joined, run: int, calls: list[Call], tools: list[Tool], match: Match, drafts: Drafts
+    joined: Joined,
+    run: int,
+    calls: list[Call],
+    tools: list[Tool],
+    match: Match,
+    drafts: Drafts,
+    partly: frozenset[tuple[int, int]],
 ) -> None:
     joined.call_of.update(match.call_of)
     joined.inferred.update(match.inferred)
     if match.unmatched:
-        asking = {call.asked.scope for call in calls}
+        asking = {call.asked.scope for call in calls if (run, call.asked.scope) not in partly}
         joined.unasked.update(
             entry for entry, tool in match.unmatched.items() if tool.scope in asking
         )

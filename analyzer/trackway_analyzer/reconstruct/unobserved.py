@@ -6,7 +6,8 @@
    stopped for a call that is not; a model's output is not recorded, no later input repeats it, and
    the run holds no span of the recorder's and none of an instrumentor that writes one for each call
    (`witnesses`): with content off, such a record looks the same with calls and without.
-3. Of a run without a step: an agent ended well; a transcript tells nothing; libraries were on.
+3. Of a run in which calls may stand in what was cut, dropped or left out (`unread_turns`).
+4. Of a run without a step: an agent ended well; a transcript tells nothing; libraries were on.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import pyarrow.compute as pc
 from trackway.schema import SCOPE_NAME, GapName, Operation, Trackway
 from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, Ints, Mask, SpanColumns
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap, places
+from trackway_analyzer.reconstruct.unread_turns import gaps_of_unread_turns
 from trackway_analyzer.reconstruct.witnesses import showing
 
 _OFFERED: Final = (
@@ -70,7 +72,10 @@ def _unobservable(evidence: Evidence) -> Found:
     for number in offering.tolist():
         yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail="tools were offered")
     known = np.unique(np.concatenate((step_run[tool], offering)))
-    yield from _silent(evidence, known)
+    silent = list(_silent(evidence, known))
+    yield from silent
+    told = np.array([number for number, _ in silent], dtype=np.int64)
+    yield from gaps_of_unread_turns(evidence, np.concatenate((offering, told)))
     # An agent that ended well without one recorded call was not watched, unless we watched it.
     # A transcript bears the run id that its writer gave: nobody watched, and it is all there is.
     transcribed = columns.transcribed

@@ -23,7 +23,7 @@ from trackway_analyzer.rules.amounts import as_number, numbers_in
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.gaps import REDACTED_GAP
 from trackway_analyzer.rules.terms import Hidden
-from trackway_analyzer.rules.values import is_number
+from trackway_analyzer.rules.values import CUT_MARK, is_number
 
 USER: Final = frozenset({"user", "human"})
 INSTRUCTIONS: Final = frozenset({"system", "developer"})
@@ -79,7 +79,9 @@ def hidden_input(evidence: Evidence, run: int) -> Hidden | None:
         return evidence.why_not_recorded(run)
     texts = (evidence.text(run, "input"), *evidence.inputs[first:last])
     seen = [text for text in texts if text is not None]
-    if any("[truncated " in text for text in seen):
+    gaps = evidence.gaps.get(run, ())
+    cut = (gap for gap in gaps if gap.name == GapName.TRUNCATED_VALUE)
+    if any("input" in (gap.detail or "") for gap in cut) or any(CUT_MARK in t for t in seen):
         return Hidden(GapName.TRUNCATED_VALUE)
     return Hidden(REDACTED_GAP) if any(map(REDACTION_MARKER.search, seen)) else None
 

@@ -21,7 +21,7 @@ from trackway_analyzer.rules.values import is_cut
 
 _MARK: Final = re.compile(rf"(?:…?{CUT.pattern})|{REDACTION_MARKER.pattern}")
 _MARKED_WORD: Final = re.compile(rf"\S*…{CUT.pattern}|{_MARK.pattern}")
-_MARKS: Final = ("[truncated ", "[redacted:", *UNREADABLE_MARKS)
+_MARKS: Final = ("[truncated", "[redacted:", *UNREADABLE_MARKS)
 """One of them stands in every text that leaves something out, unless it is cut as a whole."""
 
 

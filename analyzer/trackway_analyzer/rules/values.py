@@ -31,7 +31,7 @@ _SIMPLE: Final = re.compile(r"\$(?:\.[^\W\d]\w*|\[\d+\])*\Z")
 CUT_MARK: Final = "[truncated"
 """Stands in the text of every value that is cut, unless nothing at all is left of it."""
 _CUT: Final = re.compile(
-    r"…?\[truncated(?: \d+ (?:chars|items|keys)|: too deep| integer of \d+ bits)\]\Z|\A…\Z"
+    r"…?\[truncated(?: \d+ (?:chars|items|keys)|: too deep| integer of \d+ bits)?\]\Z|\A…\Z"
 )
 _SEGMENT: Final = re.compile(r"\.([^\W\d]\w*)|\[(\d+)\]")
 
