@@ -1,8 +1,9 @@
 r"""What a name in a text is set to: from where to where does its value go?
 
-1. A separator stands behind the name: `=`, `=>`, `:`, `:=`, or a comma between two quoted texts
-   (`("password", "…")`) or before the key of a value (`"name": "password", "value": …`). Quotes,
-   backslashes, backticks, asterisks and `]` may stand before it.
+1. A separator stands behind the name: `=`, `=>`, `->`, `:`, `:=`, `==` and `!=`, or a comma
+   between two quoted texts (`("password", "…")`) or before the key of a value
+   (`"name": "password", "value": …`). Quotes, backslashes, backticks, asterisks and `]` may stand
+   before it.
 2. A quoted value goes to its own closing quote. One behind N backslashes closes behind N, or 2(N+1)
    more: so escapes are counted in JSON in JSON. JSON does not escape a single quote: how deep it
    stands tells the first double one behind it. A doubled quote, and a quote that a shell puts
@@ -36,7 +37,7 @@ _LISTED: Final = 512
 _MOST_BACKSLASHES: Final = 255
 
 _BEFORE: Final = r"[0-9]*+(?:\\++t|[\\\"'`*\] \t])*+"
-BEFORE_SEPARATOR: Final = r"[0-9]*(?:\\t|[\\\"'`*\] \t])*[:=]"
+BEFORE_SEPARATOR: Final = r"[0-9]*(?:\\t|[\\\"'`*\] \t])*(?:[:=]|!=|->)"
 """What stands between a name and its value, for engines that know no possessive repeats."""
 BEFORE_COMMA: Final = r"[0-9]*\\*[\"'],"
 _SPACE: Final = r"(?:\s|\\++[nrt])*+"
@@ -46,7 +47,7 @@ _closes: Final = re.compile(r"\\*[\"'`](?:\\*[\"'`]){0,2}").match
 _empty: Final = re.compile(r"\\*(?:[\s,;:)}\]]|\Z)").match
 """Behind a doubled quote: nothing is quoted. In a row of CSV quotes are doubled."""
 _set_to: Final = re.compile(
-    rf"{_BEFORE}(?P<separator>=>?|:=?|(?<=[\"']),)"
+    rf"{_BEFORE}(?P<separator>!?=(?:==?)?>?|->|:=?|(?<=[\"']),)"
     rf"\*{{0,3}}(?P<space>{_SPACE})"
 ).match
 _quote: Final = re.compile(_QUOTE).match

@@ -1,9 +1,9 @@
 """Secrets that a text sets under a name: `password=...`, `"api_key": "..."`, `<token>...</token>`.
 
-1. The name that stands before `=`, `:`, `:=` or, both in quotes, a comma decides, alone or with
-   the word before it (`API key: x`), as it would decide on a key (`secret_names.py`); `pass`, `pw`
-   and `auth` only in quotes or before `=`. So does the name of an element of XML, or one that is
-   the value of another attribute (`tags.py`).
+1. The name that stands before `=`, `==`, `->`, `:`, `:=` or, both in quotes, a comma decides, alone
+   or with the word before it (`API key: x`), as it would decide on a key (`secret_names.py`);
+   `pass`, `pw` and `auth` only in quotes or before `=`. So does the name of an element of XML, or
+   one that is the value of another attribute (`tags.py`).
 2. How far a value goes says `assigned.py`. Behind `authorization` and `cookie`, and behind
    `password:` where it begins a line, it is the rest of the line.
 3. No secret: fewer than 4 characters; None, null, true, false; a call or an index
@@ -91,6 +91,8 @@ _TAG_CHARACTERS: Final = _NAME_CHARACTERS + ":"
 _is_amount: Final = re.compile(r"[0-9][0-9.,_]*").fullmatch
 _CALL: Final = re.compile(r"[A-Za-z_][A-Za-z_.]{0,200}[(\[]")
 _SHORTEST: Final = 4
+_TOLD: Final = (":", "->")
+"""Separators that stand in prose, too."""
 _NO_SECRETS: Final = frozenset(("none", "null", "true", "false", "undefined"))
 
 
@@ -236,7 +238,7 @@ class Assignments:
             return value.separator != "," or not is_wording(secret)
         if name == "cookie" and "=" not in secret:
             return False
-        prose = value.separator == ":" and value.spaced and is_wording(secret)
+        prose = value.separator in _TOLD and value.spaced and is_wording(secret)
         return not prose and _CALL.match(text, value.start) is None
 
 

@@ -21,7 +21,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from types import NoneType
@@ -44,6 +44,7 @@ from trackway.capture.parts import (
 )
 from trackway.capture.parts import Json as JsonText
 from trackway.capture.redact import KEY_NAME_MARKER, Redactor
+from trackway.capture.secret_names import is_wording
 from trackway.capture.text import Json, json_text
 
 CIRCULAR_MARKER: Final = f"{ELLIPSIS}[circular]"
@@ -61,6 +62,10 @@ _CHEAPEST: Final = 64
 _SNAPSHOT_TRIES: Final = 3
 
 
+_NOTHING: Final = frozenset[str]()
+_NO_SCOPES: Final[Mapping[str, frozenset[str]]] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
     """A value as plain JSON values."""
@@ -73,11 +78,17 @@ class Tree:
     """Ends of long strings and lists: not recorded, but part of the digest."""
 
 
-def tree_of(value: Any, limits: Limits, redactor: Redactor | None, exempt: frozenset[str]) -> Tree:
+def tree_of(
+    value: Any,
+    limits: Limits,
+    redactor: Redactor | None,
+    exempt: Mapping[str, frozenset[str]] = _NO_SCOPES,
+) -> Tree:
     """Return any value as a bounded tree without secrets.
 
-    `exempt` are texts of identifiers: a string or integer that is one of them is not searched for
-    secrets.
+    `exempt` are texts of identifiers by the member of the value that holds them: a string or
+    integer there that is one of them is not searched for secrets. Of a value without members all
+    of them count.
     """
     walk = _Walk(limits, redactor, exempt)
     root = walk.value(value, 1)
@@ -87,8 +98,11 @@ def tree_of(value: Any, limits: Limits, redactor: Redactor | None, exempt: froze
 class _Walk(Leaves):
     """One walk over a value."""
 
-    def __init__(self, limits: Limits, redactor: Redactor | None, exempt: frozenset[str]) -> None:
-        super().__init__(limits, redactor, exempt)
+    def __init__(
+        self, limits: Limits, redactor: Redactor | None, scopes: Mapping[str, frozenset[str]]
+    ) -> None:
+        super().__init__(limits, redactor, _NOTHING.union(*scopes.values()))
+        self.scopes = scopes
         self.depth = limits.depth
         self.inside: set[int] = set()
         """Ids of the containers around the value at hand."""
@@ -105,7 +119,11 @@ class _Walk(Leaves):
         if kind is float:
             return self.real(value)
         try:
-            return self.parts(value, parts_of(value), depth)
+            parts = parts_of(value)
+            name = member_name(value)
+            if name is not None and self.denies(name) and _is_no_word(parts):
+                return self.withheld(name, parts, depth)
+            return self.parts(value, parts, depth)
         except Exception as error:  # noqa: BLE001 - one odd value must not cost the others
             record_capture_error("capture.value", error)
             self.cut = True
@@ -181,7 +199,10 @@ class _Walk(Leaves):
         result: dict[str, Json] = {}
         taken: dict[str, int] = {}
         large: list[tuple[str, Any]] = []
+        scoped = depth == 1 and self.scopes
         for key, member in entries:
+            if scoped:
+                self.exempt = self.scopes.get(key, _NOTHING) if type(key) is str else _NOTHING
             plain = key if type(key) is str else self.value(key, depth + 1)
             whole = plain if isinstance(plain, str) else json_text(plain)
             name = base = self.key(whole)
@@ -199,6 +220,8 @@ class _Walk(Leaves):
                 result[name] = None
                 large.append((name, member))
         for place, (name, member) in enumerate(large):
+            if scoped:
+                self.exempt = self.scopes.get(name, _NOTHING)
             share = max(0, self.room) // (len(large) - place)
             kept_back = self.room - share
             self.room = share
@@ -282,6 +305,12 @@ class _Walk(Leaves):
 def _is_nothing(value: Any) -> bool:
     kind = type(value)
     return value is None or kind is bool or (kind is str and not value)
+
+
+def _is_no_word(parts: Parts) -> bool:
+    """Whether what a member of an enum stands for is a text, and no plain words."""
+    stands_for = parts.value if isinstance(parts, Inner) else parts
+    return type(stands_for) is str and not is_wording(stands_for)
 
 
 def _is_scalar(kind: type) -> bool:

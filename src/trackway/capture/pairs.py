@@ -6,7 +6,8 @@
    The words for both are those of `_NAMES` and `_VALUES`, in lower case, upper case or with a
    capital. `content`, `data`, `text` and `answer` are values beside a `field`, `param` and their
    like, not beside a `name` or `id`: what a tool says has the tool's name beside it.
-3. In a list of arguments of a command, what follows a denied option: `["--password", "…"]`.
+3. In a list of arguments of a command, what follows a denied option: `["--password", "…"]`, and
+   the password behind the name of a user: `["curl", "-u", "bob:…"]`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from trackway.capture.assigned import is_marker
 from trackway.capture.screen import SEARCHED
 from trackway.capture.secret_names import AGAIN, is_wording
 from trackway.schema import redaction_marker
@@ -39,6 +41,10 @@ _ANY_VALUE: Final = _in_each_case(_VALUES)
 _TOLD_BY_ANY_NAME: Final = _in_each_case(_SURE_VALUES)
 _TELLS_ANY_VALUE: Final = _in_each_case(_SURE_NAMES)
 _sure_key: Final = re.compile(rf'"(?:{"|".join((*_SURE_VALUES, *_SURE_NAMES))})":').search
+_USER_OPTIONS: Final = frozenset(("-u", "-U", "-user", "--user", "--proxy-user"))
+_OPTION_MARKER: Final = redaction_marker("command_option")
+# Of numbers alone it is a user and a group.
+_user: Final = re.compile(r"[^\s:]{1,64}:(?P<secret>(?![0-9]+\Z)[^\s:/]{4,})\Z").match
 _FEW: Final = 64
 """Keys that are looked at one by one."""
 _MORE_ENDINGS: Final = (
@@ -112,7 +118,15 @@ class Pairs:
             for place, option in enumerate(items[:-1], 1)
             if type(option) is str and option[:1] == "-"
         ]
-        return sum(self._hide(items, place, option) for place, option in options) > 0
+        return (
+            sum(
+                _hide_password(items, place)
+                if option in _USER_OPTIONS
+                else self._hide(items, place, option)
+                for place, option in options
+            )
+            > 0
+        )
 
     def hide_in_object(
         self, members: dict[str, Any], names: Mapping[int, tuple[object, str]] = _NO_NAMES
@@ -143,6 +157,15 @@ class Pairs:
             return False
         owner[place] = MARKER
         return True
+
+
+def _hide_password(items: list[Any], place: int) -> bool:
+    """Replace the password behind the name of a user."""
+    match = _user(items[place]) if type(items[place]) is str else None
+    if match is None or is_marker(match["secret"]):
+        return False
+    items[place] = items[place][: match.start("secret")] + _OPTION_MARKER
+    return True
 
 
 def _text(name: object, names: Mapping[int, tuple[object, str]]) -> str | None:

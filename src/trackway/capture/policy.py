@@ -146,7 +146,7 @@ class Capture:
     def _carefully(self, value: object, exempt: frozenset[str]) -> Captured:
         """Return any value, piece by piece."""
         try:
-            known = identifiers(value, exempt, self.redactor) if exempt else exempt
+            known = identifiers(value, exempt, self.redactor) if exempt else {}
             return self._tree(tree_of(value, self.limits, self.redactor, known))
         except Exception as error:  # noqa: BLE001 - capture must not break the call it records
             record_capture_error("capture.value", error)
@@ -178,7 +178,7 @@ class Capture:
     def _text(self, text: str) -> str:
         text = str.__str__(text)
         limit = self.limits.value_bytes
-        tree = tree_of(text, self.limits, self.redactor, _NO_NAMES)
+        tree = tree_of(text, self.limits, self.redactor)
         clean = tree.root if isinstance(tree.root, str) else ""
         if len(clean.encode()) <= limit:
             return clean

@@ -111,7 +111,7 @@ class Redactor:
 
     def built_in_suspects(self, text: str, look: Work | None = None) -> int:
         """As `suspects`, without the patterns and hooks of the user."""
-        assigns = ":" in text or "=" in text or is_paired(text)
+        assigns = ":" in text or "=" in text or is_paired(text) or _has_arrow(text)
         assigns = assigns or ("<" in text and ("</" in text or "<\\" in text))
         if len(text) < _SHORTEST_KEY and not assigns:
             return 0
@@ -154,6 +154,7 @@ class Redactor:
             "=" in text
             or (":" in text and text.count(":") != text.count('":'))
             or ("\\" in text and '\\"' in text)
+            or _has_arrow(text)
             or ("'" in text and "'," in text)
             or ("<" in text and ("</" in text or "<\\" in text))
         )
@@ -225,6 +226,10 @@ def is_paired(text: str) -> bool:
     """Whether a quoted text may stand before another one in it."""
     # A single character is looked for much faster than two.
     return ('"' in text and '",' in text) or ("'" in text and "'," in text)
+
+
+def _has_arrow(text: str) -> bool:
+    return ">" in text and "->" in text
 
 
 def _as_pattern(pattern: SecretPattern | re.Pattern[str] | str) -> SecretPattern:

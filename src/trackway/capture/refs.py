@@ -104,16 +104,19 @@ def entity_refs(
         return ()
 
 
-def identifiers(value: object, paths: frozenset[str], redactor: Redactor | None) -> frozenset[str]:
-    """Return the ids at several paths, as they stand in a value."""
-    found: set[str] = set()
+def identifiers(
+    value: object, paths: frozenset[str], redactor: Redactor | None
+) -> dict[str, frozenset[str]]:
+    """Return the ids at several paths, as they stand in a value, by the member they are in."""
+    found: dict[str, frozenset[str]] = {}
     for path in paths:
         try:
             steps = parse_path(path)
         except ValueError:
             steps = (False, (path,))
-        found.update(_ids(value, steps, redactor))
-    return frozenset(found)
+        member = next((step for step in steps[1] if isinstance(step, str)), "")
+        found[member] = found.get(member, frozenset()).union(_ids(value, steps, redactor))
+    return found
 
 
 def id_text(value: object) -> str:
@@ -123,7 +126,7 @@ def id_text(value: object) -> str:
     """
     if isinstance(_parts(value), Opaque):
         raise TypeError("expected an id: a text, a number, a UUID or what holds such; found none")
-    plain = tree_of(value, _ID_LIMITS, None, frozenset()).root
+    plain = tree_of(value, _ID_LIMITS, None).root
     return plain if isinstance(plain, str) else json_text(plain)
 
 
@@ -232,6 +235,6 @@ def _texts(value: Any, budget: Iterator[int]) -> Iterator[str]:
         if value:
             yield encodable(value)
     else:
-        plain = tree_of(value, _ID_LIMITS, None, frozenset()).root
+        plain = tree_of(value, _ID_LIMITS, None).root
         if plain is not None and not isinstance(plain, bool) and plain != "":
             yield plain if isinstance(plain, str) else json_text(plain)

@@ -88,8 +88,9 @@ def families_in(text: str, raw: bytes, look: Work) -> int:
         found |= CREDENTIALS
     if " was" in text and _may_be_told(text, " was"):
         found |= CREDENTIALS
-    if "-" in text and ("--" in text or "-u" in text):
-        paid = short and look.spend(_URL * (text.count("--") + text.count("-u")))
+    if "-" in text and ("--" in text or "-u" in text or "-U" in text):
+        options = text.count("--") + text.count("-u") + text.count("-U")
+        paid = short and look.spend(_URL * options)
         if not paid or _search_option(text) is not None:
             found |= CREDENTIALS
     return found

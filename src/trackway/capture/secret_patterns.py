@@ -165,13 +165,16 @@ OPTION_VALUE: Final = _kind(
     "--",
 )
 # Engines differ in what `\s` is; these five all of them take for white space.
-USER_SCREEN: Final = r"-u(?:ser)? [\"']?[^ \t\n\f\r:\"']{1,64}:[^ \t\n\f\r\"']"
+# In a list of arguments the next one is quoted by itself.
+_USER_OPTION: Final = (
+    r"-(?:u(?:ser)?|U)(?:[ =]\\*[\"']?|\\*[\"'],(?:\\+[nrt]|[ \t\n\f\r]){0,32}\\*[\"'])"
+)
+USER_SCREEN: Final = _USER_OPTION + r"[^ \t\n\f\r:\"'\\]{1,64}:[^ \t\n\f\r\"']"
 USER_OPTION: Final = _kind(
     "command_option",
-    r"-u(?:ser)? [\"']?[^\s:\"'\\]{1,64}:"
-    r"(?P<secret>(?![0-9]+(?:\s|\Z))[^\s:\"'\\/]{4,})(?=[\s\"'\\]|\Z)",
-    "-u ",
-    "-user ",
+    _USER_OPTION + r"[^\s:\"'\\]{1,64}:"
+    r"(?P<secret>(?![0-9]+(?:[\s\"'\\]|\Z))[^\s:\"'\\/]{4,})(?=[\s\"'\\]|\Z)",
+    *(f"-{name}{after}" for name in ("u", "user", "U") for after in " =\"'\\"),
 )
 _CLIENTS: Final = ("mysql", "mariadb", "sshpass")
 CLIENT_PASSWORD: Final = _kind(

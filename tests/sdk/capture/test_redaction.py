@@ -113,6 +113,10 @@ CREDENTIALS = [
     ("mysql --password hunter2 -v", "mysql --password [redacted:command_option] -v"),
     ("x --db-admin-Token  abcd1234", "x --db-admin-Token  [redacted:command_option]"),
     ("curl -u me:hunter2 https://x", "curl -u me:[redacted:command_option] https://x"),
+    ("curl --user=me:hunter2 x", "curl --user=me:[redacted:command_option] x"),
+    ("curl -U me:hunter2 x", "curl -U me:[redacted:command_option] x"),
+    ('["curl", "-u", "me:hunter2"]', '["curl", "-u", "me:[redacted:command_option]"]'),
+    ('{\\"-u\\",\\"me:hunter2\\"', '{\\"-u\\",\\"me:[redacted:command_option]\\"'),
     ("curl --user 'me:hunter2' x", "curl --user 'me:[redacted:command_option]' x"),
     (
         "ALTER USER x IDENTIFIED BY 'hunter2'",
@@ -191,6 +195,11 @@ QUOTED = [
 ]
 """Quoted secrets, to their own closing quote."""
 UNQUOTED = [
+    ("if password == 'hunter2':", "if password == '[redacted:assignment]':"),
+    ('password !== "hunter2"', 'password !== "[redacted:assignment]"'),
+    ("password === hunter2", "password === [redacted:assignment]"),
+    ("password -> hunter2", "password -> [redacted:assignment]"),
+    ("'password' -> 'correct horse'", "'password' -> '[redacted:assignment]'"),
     ("PASSWORD=a\\ hunter2 x", "PASSWORD=[redacted:assignment] x"),
     ("PASSWORD=a\\shunter2 x", "PASSWORD=[redacted:assignment] x"),
     ("password=ab&hunter2 x", "password=[redacted:assignment] x"),
@@ -227,6 +236,11 @@ UNQUOTED = [
 ]
 """Secrets without quotes, as far as they go."""
 HARMLESS = [
+    "login -> password -> submit",
+    "def reset(password) -> Token:",
+    "password == None",
+    "docker run -u 1000:1000 x",
+    '["docker", "-u", "1000:1000"]',
     '["password", "username"]',
     '<label for="password">Your password</label>',
     '<input type="password" name="p">',
@@ -519,6 +533,38 @@ def test_whatever_gives_a_value_its_name_the_name_decides(value: Any, name: str)
     assert HIDDEN in (captured.text or "")
 
 
+class Setting(enum.Enum):
+    PASSWORD = "hunter2"
+    GRANT_TOKEN = "token"
+    PIN = 3
+
+
+class Text(enum.StrEnum):
+    api_key = "hunter2"
+    password = "password"
+
+
+def test_the_name_of_a_member_of_an_enum_gives_its_value_a_name() -> None:
+    for value in (Setting.PASSWORD, Text.api_key, [Setting.PASSWORD], {"a": Text.api_key}):
+        captured = CAPTURE.value(value)
+        assert "hunter2" not in (captured.text or "")
+        assert captured.redacted
+    words = [Setting.GRANT_TOKEN, Text.password, Setting.PIN]
+    assert CAPTURE.value(words).text == '["token","password",3]'
+
+
+def test_only_the_argument_that_names_the_entity_is_exempt() -> None:
+    text = "password=hunter2"
+    arguments = {"order": {"id": text, "also": text}, "note": text, "notes": [text]}
+    captured = CAPTURE.arguments(arguments, frozenset({"order.id"}))
+    hidden = "password=[redacted:assignment]"
+    assert json.loads(captured.text or "") == {
+        "order": {"id": text, "also": text},
+        "note": hidden,
+        "notes": [hidden],
+    }
+
+
 def test_fields_of_records_stand_under_their_names() -> None:
     value = np.array([(1, [("a", 1), ("b", 2)])], dtype=RECORDS)
     assert json.loads(CAPTURE.value(value).text or "")["head"] == [
@@ -558,7 +604,7 @@ def test_a_declared_entity_is_exempt_from_patterns_but_not_from_denied_names() -
     captured = CAPTURE.arguments(arguments, frozenset({"order_id"}))
     assert json.loads(captured.text or "") == {
         "order_id": card_like,
-        "number": 4111111111111111,
+        "number": "[redacted:card]",
         "note": "x[redacted:card]",
     }
     denied = CAPTURE.arguments({"token": card_like}, frozenset({"token"}))
@@ -687,6 +733,8 @@ def test_a_hook_that_fails_costs_the_string_and_is_counted(
         ({"key": "DB_PASSWORD", "value": 1234}, {"key": "DB_PASSWORD", "value": HIDDEN}),
         (["mysql", "--password", "hunter2", "-v"], ["mysql", "--password", HIDDEN, "-v"]),
         (["a", "-api-token", "x y"], ["a", "-api-token", HIDDEN]),
+        (["curl", "-u", "me:hunter2", "x"], ["curl", "-u", "me:[redacted:command_option]", "x"]),
+        (("--proxy-user", "me:hunter2"), ["--proxy-user", "me:[redacted:command_option]"]),
         ({"Key": "password", "Value": "hunter2"}, {"Key": "password", "Value": HIDDEN}),
         ({"NAME": "password", "VALUE": 1234}, {"NAME": "password", "VALUE": HIDDEN}),
         ({"k": "cookie", "v": "hunter2"}, {"k": "cookie", "v": HIDDEN}),
@@ -719,6 +767,9 @@ def test_a_secret_beside_its_name_is_hidden(value: Any, expected: Any, also: Any
         {"name": "token count", "value": 3},
         {"name": "password", "hint": "value"},
         ["--password"],
+        ["-u", "1000:1000"],
+        ["-u", "me"],
+        ["-u", 7],
         ["--token", None],
         ["-v", "password"],
     ],
