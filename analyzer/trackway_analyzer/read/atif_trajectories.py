@@ -6,11 +6,14 @@
    no call id, for nobody wrote one.
 3. A step that says `llm_call_count` 0 has no model span. Steps of copied context are no steps; they
    are what the next model turn was told. So is what the system and the user say.
-4. A sub-agent's trajectory stands below the call that refers to it, else below the agent.
+4. A sub-agent's trajectory stands below the call that refers to it, else below the agent; a
+   continuation goes on with the same agent. Both may lie in other files (`atif_references`). One
+   that is named and not there is a hole of the run; so are steps that numbers or a count tell of.
 5. Times are the steps' own; where there is none, none is made up. The order is that of the steps.
 6. What has no place in a span stays in attributes under `atif.`.
-7. A result that answers no call of its step is heard by the next turn, and put aside: nobody says
-   what was carried out. A version that is not known is read all the same, and told of.
+7. A result that answers no call of its step is heard by the next turn, and put aside, unless it
+   only refers to a sub-agent: nobody says what was carried out. So is what looks like a call where
+   none is expected. A version that is not known is read all the same, and told of.
 8. A trajectory whose list of steps is empty is a run without steps; one without that list is put
    aside.
 """
@@ -18,26 +21,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
-from trackway.schema import GenAI, Trackway
-from trackway_analyzer.dialects.values import json_of, text
+from trackway_analyzer.dialects.values import text
 from trackway_analyzer.json_text import UnencodableError, compact
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.read.atif_evidence import EXTRA
+from trackway_analyzer.read.atif_agents import (
+    about,
+    about_continuation,
+    missing_numbers,
+    subagents_of,
+    total_steps_of,
+)
+from trackway_analyzer.read.atif_references import (
+    MOST_STEPS,
+    Held,
+    References,
+    references_in,
+    references_of,
+    shown,
+)
+from trackway_analyzer.read.atif_steps import (
+    Object,
+    answer,
+    calls_of_step,
+    content,
+    holds_calls_elsewhere,
+    id_of,
+    left,
+    list_of,
+    paired,
+    results_of_step,
+    turn_of_step,
+)
 from trackway_analyzer.read.foreign_values import made_id, time_of
 from trackway_analyzer.read.quarantine import Quarantine, Reason
-from trackway_analyzer.read.session_spans import Answer, SessionSpans
-from trackway_analyzer.spans import Attributes, RawSpan
+from trackway_analyzer.read.session_spans import SessionSpans
+from trackway_analyzer.spans import RawSpan
 
 _VERSION: Final = "ATIF-v"
 _KNOWN: Final = frozenset(f"ATIF-v1.{minor}" for minor in range(9))
 _MAX_DEPTH: Final = 32
 _SHOWN: Final = 32
-_OF_STEP: Final = ("reasoning_effort", "is_copied_context", "extra")
-_FAILED: Final = ("is_error", "failed")
-
-Object = dict[str, Any]
 
 
 def atif_trajectories(document: Any) -> list[Any] | None:
@@ -51,277 +77,250 @@ def _is_trajectory(item: Any) -> bool:
     return isinstance(version, str) and version.startswith(_VERSION)
 
 
+class Trajectories:
+    """Trajectories that wait for those that name them."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Held] = []
+        self._quarantines: dict[Held, Quarantine] = {}
+        self._put_aside: list[Quarantine] = []
+        self._steps = 0
+
+    def take(
+        self, items: list[Any], quarantine: Quarantine, offset: int | None
+    ) -> Iterator[RawSpan]:
+        """Take in the trajectories of a document; return the spans of those that waited long."""
+        for place, item in enumerate(items):
+            if not _is_trajectory(item) or not isinstance(item.get("steps"), list):
+                quarantine.add(Reason.BROKEN_SPAN, "a trajectory without steps", offset)
+                continue
+            if item["schema_version"] not in _KNOWN:
+                detail = f"read as ATIF-v1.8: {item['schema_version'][:_SHOWN]}"
+                quarantine.add(Reason.UNKNOWN_VERSION, detail, offset)
+            held = Held(item, quarantine.file, offset, place)
+            self._waiting.append(held)
+            self._quarantines[held] = quarantine
+            self._steps += len(item["steps"])
+        if self._steps > MOST_STEPS:
+            yield from self.rest()
+
+    @property
+    def quarantines(self) -> list[Quarantine]:
+        """What was put aside of those that waited, a file each."""
+        return self._put_aside
+
+    def rest(self) -> Iterator[RawSpan]:
+        """Return the spans of those that wait: first of those that nobody names."""
+        waiting, self._waiting, self._steps = self._waiting, [], 0
+        quarantines, self._quarantines = self._quarantines, {}
+        self._put_aside += {id(each): each for each in quarantines.values()}.values()
+        references = References.of(waiting)
+        named = {
+            id(found)
+            for held in waiting
+            for reference in references_of(held.item)
+            if (found := references.named(reference, held)) is not None
+        }
+        keys: set[str] = set()
+        for held in sorted(waiting, key=lambda held: id(held) in named):
+            if id(held) in references.used:
+                continue
+            references.used.add(id(held))
+            quarantine = quarantines[held]
+            key = _key(held, keys, quarantine)
+            if key is not None:
+                session = SessionSpans("atif", key)
+                _Reading(session, references, quarantines).trajectory(held, held.item)
+                yield from session.ended()
+
+
+def _key(held: Held, keys: set[str], quarantine: Quarantine) -> str | None:
+    """Return the trace id of a trajectory."""
+    try:
+        content_id = made_id(compact(held.item), digits=24)
+    except UnencodableError as error:
+        quarantine.add(Reason.TOO_DEEP, f"a trajectory {error}", held.offset)
+        return None
+    # The place first: runs without times come in the order of the file.
+    key = f"{(held.offset or 0) + held.place & 0xFFFFFFFF:08x}{content_id}"
+    unnamed = not any(id_of(held.item.get(name)) for name in ("session_id", "trajectory_id"))
+    if key in keys and unnamed:
+        key = key[:8] + made_id(held.file, content_id, digits=24)
+    keys.add(key)
+    return key
+
+
 def atif_spans(items: list[Any], quarantine: Quarantine, offset: int | None) -> Iterator[RawSpan]:
-    """Return trajectories as spans."""
-    for place, item in enumerate(items):
-        if not _is_trajectory(item) or not isinstance(item.get("steps"), list):
-            quarantine.add(Reason.BROKEN_SPAN, "a trajectory without steps", offset)
-            continue
-        try:
-            # The place first: runs without times come in the order of the file.
-            key = f"{(offset or 0) + place & 0xFFFFFFFF:08x}{made_id(compact(item), digits=24)}"
-        except UnencodableError as error:
-            quarantine.add(Reason.TOO_DEEP, f"a trajectory {error}", offset)
-            continue
-        if item["schema_version"] not in _KNOWN:
-            detail = f"read as ATIF-v1.8: {item['schema_version'][:_SHOWN]}"
-            quarantine.add(Reason.UNKNOWN_VERSION, detail, offset)
-        session = SessionSpans("atif", key)
-        _Reading(session, quarantine, offset).trajectory(item, None, 0)
-        yield from session.ended()
+    """Return the trajectories of one document as spans."""
+    trajectories = Trajectories()
+    yield from trajectories.take(items, quarantine, offset)
+    yield from trajectories.rest()
+
+
+@dataclass(slots=True)
+class _Part:
+    """A trajectory that is being put down, and the agent that it belongs to."""
+
+    held: Held
+    agent: Object
+    head: str
+    embedded: dict[str, Object]
+    depth: int
 
 
 class _Reading:
-    """One trajectory, with its sub-agents, on its way into spans."""
+    """One trajectory, with its sub-agents and continuations, on its way into spans."""
 
-    def __init__(self, session: SessionSpans, quarantine: Quarantine, offset: int | None) -> None:
+    def __init__(
+        self, session: SessionSpans, references: References, quarantines: dict[Held, Quarantine]
+    ) -> None:
         self._session = session
-        self._quarantine = quarantine
-        self._offset = offset
+        self._references = references
+        self._quarantines = quarantines
 
-    def trajectory(self, item: Object, parent: str | None, depth: int) -> None:
-        """Put a trajectory down as spans below a span."""
+    def trajectory(
+        self, held: Held, item: Object, parent: str | None = None, depth: int = 0
+    ) -> int:
+        """Put a trajectory of a file down as spans below a span; return how many steps it has."""
         if depth > _MAX_DEPTH:
-            self._quarantine.add(Reason.TOO_DEEP, "sub-agents nested too deep", self._offset)
-            return
+            detail = "sub-agents nested too deep"
+            self._quarantines[held].add(Reason.TOO_DEEP, detail, held.offset)
+            return 0
         agent = item.get("agent")
         agent = agent if isinstance(agent, dict) else {}
-        steps = [step for step in item["steps"] if isinstance(step, dict)]
-        if len(steps) < len(item["steps"]):
-            self._broken("a step must be an object", len(item["steps"]) - len(steps))
+        parts = self._parts(held, item)
+        steps = [step for _, part in parts for step in part["steps"] if isinstance(step, dict)]
         times = [time for step in steps if (time := time_of(step.get("timestamp"))) is not None]
+        own = about(item, agent)
+        own["atif.continuations"] = [about_continuation(part) for _, part in parts[1:]] or None
         head = self._session.agent(
             text(agent.get("name")) or "",
-            _about(item, agent),
+            own,
             parent,
             start=min(times, default=None),
             end=max(times, default=None),
         )
-        subagents = _subagents(item)
-        if len(subagents) < len(_list(item, "subagent_trajectories")):
-            self._broken("a sub-agent's trajectory without steps", 1)
-        for step in steps:
-            self._step(step, agent, head, subagents, depth)
-        for left in subagents.values():
-            self.trajectory(left, head, depth + 1)
+        count = sum(
+            self._part(_Part(lying, agent, head, subagents_of(part), depth), part)
+            for lying, part in parts
+        )
+        totals = [total_steps_of(part) for _, part in parts]
+        if sum(totals[:1]) > count:
+            self._session.hole(head, {"what": f"{totals[0] - count} of {totals[0]} steps"})
+        following = parts[-1][1].get("continued_trajectory_ref")
+        if id_of(following) is not None:
+            self._session.hole(head, {"what": f"the continuation {shown(following)}"})
+        return count
 
-    def _step(
-        self, step: Object, agent: Object, head: str, subagents: dict[str, Object], depth: int
-    ) -> None:
-        calls = [call for call in _list(step, "tool_calls") if isinstance(call, dict)]
-        if len(calls) < len(_list(step, "tool_calls")):
-            self._broken("a tool call must be an object", 1)
-        results = _results(step)
-        message = _content(step.get("message"))
+    def _parts(self, held: Held, item: Object) -> list[tuple[Held, Object]]:
+        """Return a trajectory and those that continue it, as far as they are there."""
+        parts = [(held, item)]
+        while id_of(following := parts[-1][1].get("continued_trajectory_ref")) is not None:
+            found = self._other(following, parts[-1][0])
+            if found is None:
+                break
+            parts[-1] = (parts[-1][0], {**parts[-1][1], "continued_trajectory_ref": None})
+            parts.append((found, found.item))
+        return parts
+
+    def _other(self, reference: Any, by: Held) -> Held | None:
+        """Return the trajectory of another file that a reference names, once."""
+        found = self._references.named(reference, by)
+        if found is None or id(found) in self._references.used:
+            return None
+        self._references.used.add(id(found))
+        return found
+
+    def _part(self, part: _Part, item: Object) -> int:
+        """Put down the steps of one trajectory; return how many there are, in sub-agents too."""
+        steps = [step for step in item["steps"] if isinstance(step, dict)]
+        if len(steps) < len(item["steps"]):
+            self._broken(part, "a step must be an object", len(item["steps"]) - len(steps))
+        if len(part.embedded) < len(list_of(item, "subagent_trajectories")):
+            self._broken(part, "a sub-agent's trajectory without steps", 1)
+        count = len(steps)
+        for step in steps:
+            count += self._step(part, step)
+        for inner in part.embedded.values():
+            count += self.trajectory(part.held, inner, part.head, part.depth + 1)
+        lacking = missing_numbers(steps)
+        if lacking:
+            self._session.hole(part.head, {"what": f"the steps {lacking}"})
+        return count
+
+    def _step(self, part: _Part, step: Object) -> int:
+        calls, unread = calls_of_step(step)
+        if unread:
+            self._broken(part, "a tool call must be an object", unread)
+        results, unread = results_of_step(step)
+        if unread:
+            self._broken(part, "a result must be an object", unread)
+        if holds_calls_elsewhere(step):
+            self._broken(part, "what looks like a call where a step has none", 1)
+        message = content(step.get("message"))
         copied = step.get("is_copied_context") is True
         if step.get("source") != "agent" or copied:
-            self._heard(step, message, calls, results, head)
-            return
+            return self._heard(part, step, message, calls, results)
         time = time_of(step.get("timestamp"))
         if step.get("llm_call_count") != 0:
-            attributes = _turn(step, agent, message, calls)
-            self._session.model(head, attributes, start=time)
+            attributes = turn_of_step(step, part.agent, message, calls)
+            self._session.model(part.head, attributes, start=time)
         elif message:
-            self._session.hear(head, {"role": "assistant", "content": message})
-        for call, result in _paired(calls, results):
-            if result is None:
-                continue
-            span = self._session.tool(head, _answer(call, result), start=time)
-            for name in _references(result):
-                if name in subagents:
-                    self.trajectory(subagents.pop(name), span, depth + 1)
-        for result in _left(calls, results):
-            self._stray(head, result)
+            self._session.hear(part.head, {"role": "assistant", "content": message})
+        count = 0
+        for call, result in paired(calls, results):
+            if result is not None:
+                span = self._session.tool(part.head, answer(call, result), start=time)
+                count += self._referred(part, result, span)
+        for result in left(calls, results):
+            count += self._stray(part, result)
+        return count
+
+    def _referred(self, part: _Part, result: Object, span: str) -> int:
+        """Put down the sub-agents that a result refers to, below a span."""
+        count = 0
+        for reference in references_in(result):
+            told = reference if isinstance(reference, dict) else {}
+            names = (id_of(told.get(key)) for key in ("trajectory_id", "session_id"))
+            name = next((name for name in names if name in part.embedded), None)
+            held, item = part.held, part.embedded.pop(name, None) if name is not None else None
+            if item is None:
+                found = self._other(reference, part.held)
+                if found is None:
+                    what = f"the sub-agent's trajectory {shown(reference)}"
+                    self._session.hole(part.head, {"what": what})
+                    continue
+                held, item = found, found.item
+            count += self.trajectory(held, item, span, part.depth + 1)
+        return count
 
     def _heard(
-        self, step: Object, message: JsonValue, calls: list[Any], results: list[Any], head: str
-    ) -> None:
+        self, part: _Part, step: Object, message: JsonValue, calls: list[Any], results: list[Any]
+    ) -> int:
         role = "assistant" if step.get("source") == "agent" else text(step.get("source")) or "user"
         said: Object = {"role": role, "content": message}
-        if step.get("is_copied_context") is True and (calls or results):
+        copied = step.get("is_copied_context") is True
+        if copied and (calls or results):
             # No calls of this trajectory: they are told, and nothing is to be made of them.
             beside = {"type": "copied_context", "calls": calls, "results": results}
             said = {"role": role, "parts": [{"type": "text", "content": message}, beside]}
-        self._session.hear(head, said)
-        if step.get("is_copied_context") is not True:
-            for result in results:
-                self._stray(head, result)
+        elif calls:
+            self._broken(part, f"a call in a step of {role}", len(calls))
+        self._session.hear(part.head, said)
+        return 0 if copied else sum(self._stray(part, result) for result in results)
 
-    def _stray(self, head: str, result: Object) -> None:
+    def _stray(self, part: _Part, result: Object) -> int:
         """Let a result that answers no call of its step be heard."""
-        self._broken("a result that answers no call of its step", 1)
-        self._session.hear(head, {"role": "tool", "content": _content(result.get("content"))})
+        if references_in(result) and id_of(result.get("source_call_id")) is None:
+            if result.get("content") is not None:
+                said = {"role": "user", "content": content(result.get("content"))}
+                self._session.hear(part.head, said)
+            return self._referred(part, result, part.head)
+        self._broken(part, "a result that answers no call of its step", 1)
+        said = {"role": "tool", "content": content(result.get("content"))}
+        self._session.hear(part.head, said)
+        return self._referred(part, result, part.head)
 
-    def _broken(self, detail: str, count: int) -> None:
-        self._quarantine.add(Reason.BROKEN_VALUE, detail, self._offset, count=count)
-
-
-def _about(item: Object, agent: Object) -> Attributes:
-    """Return the attributes of an agent span."""
-    metrics = item.get("final_metrics")
-    metrics = metrics if isinstance(metrics, dict) else {}
-    found: Attributes = {
-        GenAI.AGENT_NAME: agent.get("name"),
-        GenAI.CONVERSATION_ID: item.get("session_id"),
-        Trackway.AGENT_VERSION: agent.get("version"),
-        GenAI.REQUEST_MODEL: agent.get("model_name"),
-        GenAI.TOOL_DEFINITIONS: agent.get("tool_definitions"),
-        GenAI.INPUT_TOKENS: metrics.get("total_prompt_tokens"),
-        GenAI.OUTPUT_TOKENS: metrics.get("total_completion_tokens"),
-        GenAI.CACHE_READ_TOKENS: metrics.get("total_cached_tokens"),
-        Trackway.COST_USD: metrics.get("total_cost_usd"),
-        "atif.schema_version": item.get("schema_version"),
-        "atif.agent.extra": agent.get("extra"),
-        "atif.final_metrics.extra": metrics.get("extra"),
-        "atif.final_metrics.total_steps": metrics.get("total_steps"),
-    }
-    for name in ("trajectory_id", "notes", "continued_trajectory_ref"):
-        found[f"atif.{name}"] = item.get(name)
-    extra = item.get("extra")
-    if isinstance(extra, dict):
-        found["atif.extra"] = {name: inner for name, inner in extra.items() if name != EXTRA}
-        ours = extra.get(EXTRA)
-        found |= _told_by_us(ours.get("run") if isinstance(ours, dict) else None)
-    return found
-
-
-_RUN: Final = {
-    "suite_id": Trackway.SUITE_ID,
-    "task_id": Trackway.TASK_ID,
-    "trial": Trackway.TRIAL_INDEX,
-    "variant": Trackway.VARIANT,
-    "outcome_success": Trackway.OUTCOME_SUCCESS,
-    "outcome_label": Trackway.OUTCOME_LABEL,
-}
-
-
-def _told_by_us(run: Any) -> Attributes:
-    return {key: run.get(name) for name, key in _RUN.items()} if isinstance(run, dict) else {}
-
-
-def _turn(step: Object, agent: Object, message: JsonValue, calls: list[Any]) -> Attributes:
-    metrics = step.get("metrics")
-    metrics = metrics if isinstance(metrics, dict) else {}
-    extra = metrics.get("extra")
-    extra = extra if isinstance(extra, dict) else {}
-    said: Object = {"role": "assistant", "content": message}
-    if calls:
-        said["tool_calls"] = [_requested(call) for call in calls]
-    output: list[Any] = [said]
-    reasoning = step.get("reasoning_content")
-    if isinstance(reasoning, str) and reasoning:
-        part = {"type": "reasoning", "content": reasoning}
-        output.insert(0, {"role": "assistant", "parts": [part]})
-    found: Attributes = {
-        GenAI.OUTPUT_MESSAGES: output,
-        GenAI.REQUEST_MODEL: step.get("model_name") or agent.get("model_name"),
-        GenAI.INPUT_TOKENS: metrics.get("prompt_tokens"),
-        GenAI.OUTPUT_TOKENS: metrics.get("completion_tokens"),
-        GenAI.CACHE_READ_TOKENS: metrics.get("cached_tokens"),
-        GenAI.CACHE_WRITE_TOKENS: extra.get(
-            "cache_write", extra.get("cache_creation_input_tokens")
-        ),
-        GenAI.REASONING_TOKENS: extra.get("reasoning_tokens"),
-        Trackway.COST_USD: metrics.get("cost_usd"),
-        "atif.step_id": step.get("step_id"),
-        "atif.metrics.extra": extra or None,
-    }
-    for name in _OF_STEP:
-        found[f"atif.{name}"] = step.get(name)
-    return found
-
-
-def _requested(call: Object) -> Object:
-    function = {"name": call.get("function_name"), "arguments": call.get("arguments")}
-    return {"id": call.get("tool_call_id"), "type": "function", "function": function}
-
-
-def _answer(call: Object, result: Object) -> Answer:
-    extra = result.get("extra")
-    extra = extra if isinstance(extra, dict) else {}
-    ours = extra.get(EXTRA)
-    ours = ours if isinstance(ours, dict) else {}
-    failed = any(extra.get(name) is True for name in _FAILED) or extra.get("status") == "error"
-    beside = {
-        "atif.tool_call.extra": call.get("extra"),
-        "atif.result.extra": extra or None,
-        "atif.subagent_trajectory_ref": result.get("subagent_trajectory_ref"),
-    }
-    return Answer(
-        call_id=_id(result.get("source_call_id")),
-        tool=text(call.get("function_name")) or "",
-        arguments=json_of(call.get("arguments")),
-        value=_content(result.get("content")),
-        failed=failed or "error_type" in ours,
-        error_type=ours.get("error_type"),
-        error_message=ours.get("error_message"),
-        attributes=beside,
-    )
-
-
-def _paired(calls: list[Any], results: list[Any]) -> Iterator[tuple[Object, Object | None]]:
-    """Return each call with its result: by call id, else in order where no result has one."""
-    if _unnamed(results):
-        for place, call in enumerate(calls):
-            yield call, results[place] if place < len(results) else None
-        return
-    by_id = {_id(result.get("source_call_id")): result for result in reversed(results)}
-    for call in calls:
-        yield call, by_id.get(_id(call.get("tool_call_id")) or "")
-
-
-def _unnamed(results: list[Any]) -> bool:
-    return all(result.get("source_call_id") is None for result in results)
-
-
-def _left(calls: list[Any], results: list[Any]) -> list[Any]:
-    """Return results that answer no call of their step."""
-    if _unnamed(results):
-        return results[len(calls) :]
-    known = {_id(call.get("tool_call_id")) for call in calls}
-    return [result for result in results if _id(result.get("source_call_id")) not in known]
-
-
-def _id(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _results(step: Object) -> list[Object]:
-    observation = step.get("observation")
-    results = observation.get("results") if isinstance(observation, dict) else None
-    items = results if isinstance(results, list) else []
-    return [item for item in items if isinstance(item, dict)]
-
-
-def _references(result: Object) -> list[str]:
-    names = []
-    for reference in _list(result, "subagent_trajectory_ref"):
-        if isinstance(reference, dict):
-            name = reference.get("trajectory_id") or reference.get("session_id")
-            if isinstance(name, str):
-                names.append(name)
-    return names
-
-
-def _subagents(item: Object) -> dict[str, Object]:
-    """Return the embedded trajectories of sub-agents by what refers to them."""
-    found: dict[str, Object] = {}
-    for place, inner in enumerate(_list(item, "subagent_trajectories")):
-        if isinstance(inner, dict) and isinstance(inner.get("steps"), list):
-            name = _id(inner.get("trajectory_id")) or _id(inner.get("session_id"))
-            found[f"#{place}" if name is None or name in found else name] = inner
-    return found
-
-
-def _content(value: Any) -> JsonValue:
-    """Return a message or result: parts of texts alone are one text."""
-    if not isinstance(value, list):
-        return value
-    texts = [part.get("text") for part in value if isinstance(part, dict)]
-    words = [text for text in texts if isinstance(text, str)]
-    return "\n".join(words) if len(words) == len(value) else value
-
-
-def _list(item: Object, name: str) -> list[Any]:
-    value = item.get(name)
-    return value if isinstance(value, list) else []
+    def _broken(self, part: _Part, detail: str, count: int) -> None:
+        quarantine = self._quarantines[part.held]
+        quarantine.add(Reason.BROKEN_VALUE, detail, part.held.offset, count=count)

@@ -29,6 +29,7 @@ from typing import Any, Final
 from trackway.schema import GenAI
 from trackway_analyzer.dialects.provider_calls import Told
 from trackway_analyzer.dialects.values import text
+from trackway_analyzer.read.call_shapes import tells_of_a_call
 from trackway_analyzer.read.claude_code_agents import (
     agent_of,
     named_agent,
@@ -46,7 +47,6 @@ from trackway_analyzer.read.claude_code_lines import (
     heard,
     is_turn,
     parts_in,
-    tells_of_a_call,
     turn_of,
     was_launched,
     words,

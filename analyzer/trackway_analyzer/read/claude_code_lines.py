@@ -59,7 +59,9 @@ def call_in(part: Line) -> Asked | None:
 
 def is_of_unknown_type(part: Line) -> bool:
     """Tell whether a block is of a type that nobody knows."""
-    return part.get("type") not in _KNOWN and exchange_of(part) is None
+    kind = part.get("type")
+    known = isinstance(kind, str) and kind in _KNOWN
+    return not known and exchange_of(part) is None
 
 
 def answer_in(line: Line, part: Line) -> Told | None:
@@ -97,23 +99,6 @@ def was_launched(asked: Asked, line: Line) -> bool:
     behind = isinstance(given, dict) and given.get("run_in_background") is True
     launched = isinstance(status, str) and status.endswith("launched")
     return behind or launched or bool(about.get("backgroundTaskId")) or about.get("isAsync") is True
-
-
-def tells_of_a_call(value: Any) -> bool:
-    """Tell whether something in a value looks like a call or an answer."""
-    left = [value]
-    while left:
-        item = left.pop()
-        if isinstance(item, list):
-            left += item
-        elif isinstance(item, dict):
-            named = isinstance(item.get("name"), str)
-            if named and any(isinstance(item.get(key), dict) for key in _ARGUMENTS):
-                return True
-            if any(isinstance(item.get(key), str) for key in ("tool_use_id", "tool_call_id")):
-                return True
-            left += item.values()
-    return False
 
 
 def readable(part: Line) -> Line:

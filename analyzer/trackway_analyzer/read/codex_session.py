@@ -27,7 +27,7 @@ from trackway_analyzer.dialects.parts import parts_of_exchange
 from trackway_analyzer.dialects.provider_calls import Asked, Exchange, Told
 from trackway_analyzer.dialects.values import integer, text
 from trackway_analyzer.json_text import UnencodableError, compact
-from trackway_analyzer.read.claude_code_lines import tells_of_a_call
+from trackway_analyzer.read.call_shapes import tells_of_a_call
 from trackway_analyzer.read.codex_commands import (
     exit_code,
     has_failed,

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from trackway_analyzer.dialects import SpanReader
 from trackway_analyzer.read.arrow_files import arrow_tables
+from trackway_analyzer.read.atif_trajectories import Trajectories, atif_trajectories
 from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError, is_compressed
 from trackway_analyzer.read.detect import ARCHIVE_MARK, Container, Format, container_of
 from trackway_analyzer.read.formats import SessionLines, document_spans, document_table
@@ -73,6 +74,7 @@ class _Work:
         self._last = Quarantine("")
         self._answers = PartialAnswers()
         self._adopted = set[Quarantined]()
+        self._trajectories = Trajectories()
 
     def in_order(self, traces: list[TraceFile]) -> list[TraceFile]:
         """Return the files in the order in which they are to be read: those of logs first."""
@@ -112,7 +114,9 @@ class _Work:
     def rest(self) -> Iterator[SpanBatch]:
         """Return what was gathered and not yet returned."""
         self._logs.put_aside(self._last)
-        self._gathering.put_aside(self._last)
+        yield from self._gathering.add(self._trajectories.rest(), self._last)
+        for quarantine in (self._last, *self._trajectories.quarantines):
+            self._gathering.put_aside(quarantine)
         for quarantine in self._answers.unanswered():
             self._gathering.put_aside(quarantine)
         if self._gathering.pending:
@@ -182,6 +186,12 @@ class _Work:
         if table is not None:
             yield SpanBatch(table, quarantine_table())
             return
+        if self._forced in (None, Format.ATIF):
+            items = atif_trajectories(document)
+            if items is not None:
+                spans = self._trajectories.take(items, quarantine, offset)
+                yield from self._gathering.add(spans, quarantine)
+                return
         found = document_spans(document, self._forced, quarantine, offset)
         if found is not None:
             yield from self._gathering.add(found, quarantine)
