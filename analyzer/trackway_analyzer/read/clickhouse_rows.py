@@ -1,8 +1,8 @@
 """ClickHouse's OpenTelemetry table (`otel_traces`) as Parquet, Arrow or JSON, as spans.
 
 1. Columns are those of the collector's ClickHouse exporter: `TraceId`, `SpanName`, `Timestamp`,
-   `Duration` in ns, attributes as maps (or, in its JSON schema, as objects), events and links as
-   parallel lists or as lists of objects. Strings may come as bytes, enums by either name.
+   `Duration` in ns, attributes as maps (or, in its JSON schema, as trees of objects), events and
+   links as parallel lists or as lists of objects. Strings may come as bytes, enums by either name.
 2. The table keeps every attribute as text. Attributes of ours that are no text get their type back;
    those of others stay text, which dialects read.
 3. JSON comes as one row a line, as a list, or with the rows under `data`.
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from trackway.schema import SPAN_COLUMNS, Trackway
+from trackway.schema import SPAN_COLUMNS, Operation, Trackway, content_attributes
 from trackway_analyzer.dialects.values import json_of, text
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.read.foreign_values import (
@@ -31,6 +31,14 @@ from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.spans import Attributes, RawEvent, RawLink, RawSpan
 
 _REQUIRED: Final = frozenset(["TraceId", "SpanId", "SpanName", "Timestamp"])
+_MAX_DEPTH: Final = 64
+_KNOWN: Final = frozenset(
+    [
+        *(column.attribute for column in SPAN_COLUMNS if column.attribute is not None),
+        *(key for operation in Operation for key in content_attributes(operation)),
+    ]
+)
+"""Attributes that may be objects themselves: what is below them is no part of their name."""
 _TYPED: Final = frozenset(
     column.attribute
     for column in SPAN_COLUMNS
@@ -137,10 +145,20 @@ def _nested(row: dict[str, Any], name: str) -> list[dict[str, Any]]:
 def _attributes(value: Any) -> Attributes:
     members = json_of(value)
     found: Attributes = {}
-    for key, told in members.items() if isinstance(members, dict) else _pairs(members):
+    for key, told in _flat(members, "", 0) if isinstance(members, dict) else _pairs(members):
         typed = parsed(told) if key in _TYPED and isinstance(told, str) else told
         kept(found, key, typed)
     return found
+
+
+def _flat(members: dict[str, Any], prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
+    """Return attributes of which a JSON column made a tree: it divides names at their dots."""
+    for name, value in members.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, dict) and value and key not in _KNOWN and depth < _MAX_DEPTH:
+            yield from _flat(value, f"{key}.", depth + 1)
+        elif value is not None or not prefix:
+            yield key, value
 
 
 def _pairs(items: Any) -> Iterator[tuple[str, Any]]:

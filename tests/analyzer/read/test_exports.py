@@ -94,6 +94,46 @@ def test_clickhouse_gives_our_own_attributes_their_type_back() -> None:
     assert span["end"].value - span["start"].value == 5
 
 
+def test_attributes_that_clickhouse_keeps_as_json_are_the_same(tmp_path: Path) -> None:
+    rows = (EXPORTS / "clickhouse_traces.ndjson").read_text().splitlines()
+    nested = tmp_path / "nested.ndjson"
+    nested.write_text("\n".join(json.dumps(in_trees(json.loads(row))) for row in rows))
+    assert "llm.model_name" not in nested.read_text()
+    assert only(nested).steps == only(EXPORTS / "clickhouse_traces.ndjson").steps
+
+
+def in_trees(row: dict[str, Any]) -> dict[str, Any]:
+    """Divide the names of attributes at their dots, as a column of the type JSON does."""
+    for column in ("SpanAttributes", "ResourceAttributes"):
+        tree: dict[str, Any] = {}
+        for name, value in row[column].items():
+            *above, last = name.split(".")
+            place = tree
+            for each in above:
+                place = place.setdefault(each, {})
+            place[last] = value
+        row[column] = tree
+    return row
+
+
+def test_an_object_that_is_an_attribute_of_clickhouse_stays_one() -> None:
+    row = {
+        "Timestamp": "2026-11-29 10:00:00.000000001",
+        "TraceId": "5b8efff798038103d269b633813fc60c",
+        "SpanId": "eee19b7ec3c1b174",
+        "SpanName": "execute_tool look",
+        "Duration": "5",
+        "SpanAttributes": {
+            "gen_ai": {
+                "operation": {"name": "execute_tool"},
+                "tool": {"name": "look", "call": {"arguments": {"id": {"of": 7}}}},
+            }
+        },
+    }
+    (step,) = only(row).tool_steps
+    assert (step.tool, step.arguments) == ("look", {"id": {"of": 7}})
+
+
 def test_a_key_of_clickhouse_that_is_no_text_costs_nothing_else(tmp_path: Path) -> None:
     row = {
         "Timestamp": "2026-11-29 10:00:00",
