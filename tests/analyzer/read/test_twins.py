@@ -56,3 +56,20 @@ def test_a_file_and_its_compressed_copy_are_one_run(ending: str, tmp_path: Path)
     for name in (f"m1/one.{ending}", f"m1/one.{ending}.gz"):
         written(tmp_path / name, CONTENT[ending])
     assert len(runs(tmp_path)) == 1
+
+
+def tried(command: str) -> dict[str, Any]:
+    step = {"action": command, "observation": "a", "response": "I try."}
+    return {"trajectory": [step], "history": [], "info": {"exit_status": "submitted"}}
+
+
+@pytest.mark.parametrize("chosen", [0, 1, None], ids=["the first", "the second", "neither"])
+def test_each_attempt_of_an_agent_that_tries_again_is_a_run(
+    chosen: int | None, tmp_path: Path
+) -> None:
+    tries = [tried("rm a"), tried("ls a")]
+    whole = tried("pwd") if chosen is None else tries[chosen]
+    written(tmp_path / "m" / "t.traj", {"attempts": tries, "replay_config": "{}", **whole})
+    told = [(run.run["task_id"], run.run["trial"], run.tools) for run in ta.load(tmp_path)]
+    attempts = [("t", 0, ["rm"]), ("t", 1, ["ls"])]
+    assert told == (attempts if chosen is not None else [*attempts, ("t", None, ["pwd"])])

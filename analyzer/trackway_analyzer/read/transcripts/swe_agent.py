@@ -9,6 +9,7 @@
    there and left out of the run.
 4. SWE-agent names the file after the task and the folder after the configuration: task id and
    variant. The exit status is the outcome's label: whether the patch was right stands elsewhere.
+5. Of an agent that tries again (`attempts`), each attempt is a run, its trial its place among them.
 """
 
 from __future__ import annotations
@@ -36,22 +37,47 @@ from trackway_analyzer.spans import Attributes, RawSpan
 
 _OF_STEP: Final = ("action", "observation", "response", "thought", "query", "tool_calls")
 _OF_FILE: Final = ("trajectory", "history", "info")
+TRIAL: Final = "trackway_attempt"
+"""Member of an attempt: its place among the others, which is its trial."""
 
 
 def swe_agent_files(document: Any) -> list[Any] | None:
     """Return the trajectory of a document; None where it is none."""
     if not isinstance(document, dict):
         return None
+    tries = [each for each in _list(document, "attempts") if _of_file(each)]
+    if tries:
+        return _attempts(document, tries)
+    return [document] if _of_file(document) else None
+
+
+def _attempts(document: dict[str, Any], tries: list[Any]) -> list[Any]:
+    """Return the attempts of a retrying agent, and the chosen one again where it is none of them."""
+    about = {key: value for key, value in document.items() if key not in ("attempts", *_OF_FILE)}
+    chosen = document if _of_file(document) else None
+    own = [{**about, **each, TRIAL: place} for place, each in enumerate(tries)]
+    if chosen is None or any(_lists(each) == _lists(chosen) for each in tries):
+        return own
+    return [*own, {key: value for key, value in chosen.items() if key != "attempts"}]
+
+
+def _lists(document: Mapping[str, Any]) -> list[Any]:
+    return [document.get("trajectory") or [], document.get("history") or []]
+
+
+def _of_file(document: Any) -> bool:
+    if not isinstance(document, dict):
+        return False
     steps, history = document.get("trajectory"), document.get("history")
     if isinstance(steps, list) and any(map(_is_step, steps)):
-        return [document]
+        return True
     agents = isinstance(history, list) and any(
         isinstance(message, dict) and "role" in message and "agent" in message
         for message in history
     )
     empty = not (steps or history) and "trajectory" in document and "history" in document
     empty = empty and isinstance(document.get("info"), dict)
-    return [document] if agents or empty else None
+    return agents or empty
 
 
 def _is_step(step: Any) -> bool:
@@ -62,10 +88,10 @@ def swe_agent_spans(
     items: list[Any], quarantine: Quarantine, offset: int | None
 ) -> Iterator[RawSpan]:
     """Write a trajectory as the spans of a run."""
-    for document in items:
+    for place, document in enumerate(items):
         if within_bounds(document, quarantine, offset):
             names = names_of(quarantine.file)
-            run = WrittenRun("swe-agent", document, 0, named=names)
+            run = WrittenRun("swe-agent", document, place, named=names)
             history = [m for m in _list(document, "history") if isinstance(m, dict)]
             if "trajectory" in document:
                 _write_steps(run, document, history, quarantine, offset)
@@ -153,12 +179,13 @@ def _facts(document: Mapping[str, JsonValue], folder: str, name: str) -> Attribu
     return {
         Trackway.TASK_ID: name or None,
         Trackway.VARIANT: folder or None,
+        Trackway.TRIAL_INDEX: integer(document.get(TRIAL), bits=32),
         Trackway.OUTCOME_LABEL: text_at(info, "exit_status"),
         GenAI.INPUT_TOKENS: integer(usage.get("tokens_sent")),
         GenAI.OUTPUT_TOKENS: integer(usage.get("tokens_received")),
         Trackway.COST_USD: number(usage.get("instance_cost")),
         f"{KEPT}info": info or None,
-        **kept(document, _OF_FILE),
+        **kept(document, (TRIAL, *_OF_FILE)),
     }
 
 
