@@ -52,17 +52,28 @@ def with_attempts(steps: pa.Table) -> pa.Table:
 
 
 def _hints(steps: pa.Table, is_tool: pa.ChunkedArray) -> Mask:
-    """Rows that make a retry possible: a failed call, a recorded attempt, an operation id."""
+    """Rows that make a retry possible: a failed call, a recorded attempt, an id that recurs."""
     failed = pc.equal(steps.column("ok"), False).fill_null(False)
     again = pc.greater(steps.column("attempt"), 1).fill_null(False)
-    named = pc.is_valid(steps.column("operation_id"))
-    hints = pc.or_(pc.or_(failed, again), named)
-    return pc.and_(hints, is_tool).to_numpy()  # type: ignore[no-any-return]  # Arrow is untyped
+    hints: Mask = pc.and_(pc.or_(failed, again), is_tool).to_numpy().copy()
+    named = np.flatnonzero(pc.and_(pc.is_valid(steps.column("operation_id")), is_tool).to_numpy())
+    hints[named] |= _come_again(steps.select(["run", "operation_id"]).take(pa.array(named)))
+    return hints
+
+
+def _come_again(named: pa.Table) -> Mask:
+    """Which steps share their operation id with another of their run."""
+    operation = named.column("operation_id").combine_chunks().dictionary_encode()
+    code = operation.indices.to_numpy().astype(np.int64)
+    key = named.column("run").to_numpy() * np.int64(len(operation.dictionary)) + code
+    _, which, count = np.unique(key, return_inverse=True, return_counts=True)
+    several: Mask = count[which] > 1
+    return several
 
 
 def _count(steps: pa.Table, rows: Ints, numbers: Ints, retry_of: Ints) -> None:
-    wanted = steps.take(pa.array(rows))
     names = ("run", "position", "group", "tool", "arguments", "agent_path", "operation_id", "ok")
+    wanted = steps.select(names).take(pa.array(rows))
     by_operation: dict[tuple[int, str], _Try] = {}
     by_content: dict[tuple[object, ...], _Try] = {}
     turns: dict[tuple[int, str | None], tuple[int, int]] = defaultdict(lambda: (NONE, 0))
