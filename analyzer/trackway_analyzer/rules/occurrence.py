@@ -15,7 +15,7 @@ attempted. Gaps: see `worlds`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -203,6 +203,11 @@ class Together(Accompanied):
 
     declare = "CoExistence"
 
+    @property
+    def alike(self) -> Hashable:
+        """Which tool is named first makes no difference."""
+        return type(self), frozenset({self.first, self.second})
+
     def necessary(self, tools: Tools) -> Iterator[Fact]:
         """Each succeeds where the other does."""
         yield Accompanies(Occurs(self.first, True), Occurs(self.second, True))
@@ -230,6 +235,11 @@ class NotTogether(TwoTools):
     def insertions(self) -> int:
         """One of each."""
         return 2
+
+    @property
+    def alike(self) -> Hashable:
+        """Which tool is named first makes no difference."""
+        return type(self), frozenset({self.first, self.second})
 
     def necessary(self, tools: Tools) -> Iterator[Fact]:
         """No attempt of the one where the other is attempted."""

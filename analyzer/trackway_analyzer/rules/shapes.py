@@ -183,18 +183,17 @@ def shapes_of(evidence: Evidence) -> Shapes:
 
 
 def _shapes(evidence: Evidence) -> Shapes:
-    rows = evidence.call_rows
     offsets = evidence.batch.offsets
     cuts = evidence.call_cuts
-    group = evidence.batch.steps.column("group").to_numpy()
-    group = group if len(rows) == len(group) else group[rows]
+    calls_alone = int(cuts[-1]) == len(evidence.batch.steps)
+    rows = slice(None) if calls_alone else evidence.call_rows
+    group = evidence.batch.steps.column("group").to_numpy()[rows]
     symbols, symbol = _symbols(evidence, rows)
     firsts = first_of_turn(group, cuts)
     position = places_of(offsets)[rows]
     # Layouts first: there are fewer of them than runs, and words are found among them.
     stride = int(position.max(initial=0)) + 1
     turn = symbol * np.int64(stride) + firsts
-    calls_alone = len(rows) == len(evidence.batch.steps)
     of_run, first = distinct(turn if calls_alone else turn * stride + position, cuts)
     places, own = taken(cuts, first)
     if calls_alone:  # the sequence says where its calls stand: no two layouts have one
@@ -202,13 +201,13 @@ def _shapes(evidence: Evidence) -> Shapes:
         word = np.arange(len(words))
     else:
         word, words = Words.numbered(symbols, own, symbol[places], firsts[places])
-    unknown = rows[evidence.success_codes[rows] == UNKNOWN]
+    unknown = evidence.call_rows[evidence.success_codes[rows] == UNKNOWN]
     unsure = (np.searchsorted(offsets, unknown, side="right") - 1).tolist()
     layouts = Layouts.of(of_run, word, own, position[places])
     return Shapes(word.take(of_run), words, frozenset(unsure) | evidence.blurred, layouts)
 
 
-def _symbols(evidence: Evidence, rows: Ints) -> tuple[tuple[Symbol, ...], Small]:
+def _symbols(evidence: Evidence, rows: Ints | slice) -> tuple[tuple[Symbol, ...], Small]:
     """The distinct calls, but for their groups, and which of them each row is."""
     tool, kind = evidence.codes("tool"), evidence.codes("kind")
     kinds, states = len(kind.names) + 1, UNKNOWN + 1

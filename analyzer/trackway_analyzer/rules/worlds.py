@@ -3,7 +3,7 @@
 1. A shape rule is two-valued: a function of known calls that names the first one which breaks it.
    It sees of a call its tool, its kind, whether it succeeded, and its group; calls that do not
    matter to it (`letter`) it does not see, and what is left of all runs is judged once.
-   Rules that are equal are judged once: other requirements are made of them.
+   Rules that ask the same are judged once: other requirements are made of them.
 2. A run with gaps is many possible runs: a call of which nobody knows whether it took effect did
    or did not; a hidden step is any call at any place where a gap opens; steps that only skewed
    clocks order may stand in any order.
@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Final
@@ -56,6 +57,11 @@ class ShapeRule(Rule):
     """Whether calls of tools that the rule does not name matter as well."""
     stands: ClassVar[bool] = False
     """Whether no hidden step can mend what was seen broken."""
+
+    @property
+    def alike(self) -> Hashable:
+        """Rules for which this is equal are broken by the same calls of the same runs."""
+        return self
 
     @property
     @abstractmethod
@@ -122,7 +128,7 @@ class ShapeRule(Rule):
     def found(self, number: int, evidence: Evidence) -> pa.Table:
         """Judge each distinct sequence once, and each run with gaps by itself."""
         shapes = shapes_of(evidence)
-        known = evidence.memo(("found", self), partial(self._found, shapes)).table(number)
+        known = evidence.memo(("found", self.alike), partial(self._found, shapes)).table(number)
         unsure = ((run, self._unsure(evidence, run, shapes)) for run in sorted(shapes.unsure))
         others = [self._result(evidence, run, *said) for run, said in unsure if said is not None]
         return pa.concat_tables([known, findings_table(number, others)]) if others else known
