@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 import trackway
+from trackway_analyzer.rules.admits_failure import AdmitsFailure
 from trackway_analyzer.rules.answers import Answer
 from trackway_analyzer.rules.claims import Claim
 from trackway_analyzer.rules.result_used import ResultUsed
 from trackway_analyzer.rules.rule import Rule
-from trackway_analyzer.rules.status import AdmitsFailure
 from trackway_analyzer.rules.terminal import Terminal
 from trackway_analyzer.rules.unread import left_out, may_leave_out
 
