@@ -26,6 +26,7 @@ from typing import Any, Final, TypeAlias
 from trackway.schema import Operation
 from trackway_analyzer.dialects import tool_values
 from trackway_analyzer.dialects.messages import plain_text, value_of, written_messages
+from trackway_analyzer.dialects.stop_reasons import STOPPED_FOR_A_CALL, stopped_for_a_call
 from trackway_analyzer.dialects.values import (
     finish_reasons,
     integer,
@@ -87,6 +88,7 @@ def normalised(span: RawSpan, operation: Operation, typed: Typed, found: dict[st
     elif operation is Operation.LLM:
         _put_messages(typed, "input", found, "user")
         _put_messages(typed, "output", found, "assistant")
+        _stopped(typed, found.get("output"))
     elif operation is Operation.RETRIEVAL:
         _put(typed, "input", found, lambda value: canonical({"query": value_of(value)}))
         _put(typed, "output", found, lambda value: canonical(tool_values.decoded(value_of(value))))
@@ -144,6 +146,18 @@ def _put_messages(typed: Typed, column: str, found: dict[str, Any], role: str) -
         typed[column] = messages
     if cut:
         _mark(typed, column)
+
+
+def _stopped(typed: Typed, answer: Any) -> None:
+    """Say that a model stopped for a call where nothing but its answer says so, and shows none."""
+    if answer is None or typed.get("finish_reasons"):
+        return
+    shows = _CALL in (typed.get("output") or b"")
+    if not shows and stopped_for_a_call(answer):
+        typed["finish_reasons"] = [STOPPED_FOR_A_CALL]
+
+
+_CALL: Final = b'"tool_call"'
 
 
 def _mark(typed: Typed, column: str) -> None:

@@ -12,7 +12,9 @@ from trackway_analyzer.dialects.sources import (
     numbered,
     span_name,
     text_or_json,
+    with_calls,
 )
+from trackway_analyzer.dialects.stop_reasons import reason_in
 
 KIND: Final = "openinference.span.kind"
 
@@ -44,7 +46,7 @@ OPENINFERENCE: Final = Dialect(
         "model_requested": ("llm.request.model_name", "llm.model_name", "embedding.model_name"),
         "model_answered": ("llm.response.model_name", "llm.model_name"),
         "provider": ("llm.provider", "llm.system"),
-        "finish_reasons": ("llm.finish_reason",),
+        "finish_reasons": ("llm.finish_reason", ("output.value", reason_in)),
         "tokens_in": ("llm.token_count.prompt",),
         "tokens_out": ("llm.token_count.completion",),
         "tokens_cache_read": (
@@ -60,7 +62,11 @@ OPENINFERENCE: Final = Dialect(
     of={
         Operation.LLM: {
             "input": (numbered("llm.input_messages"), numbered("llm.prompts")),
-            "output": (numbered("llm.output_messages"), numbered("llm.choices")),
+            "output": (
+                with_calls("llm.function_call", numbered("llm.output_messages")),
+                numbered("llm.output_messages"),
+                numbered("llm.choices"),
+            ),
         },
         Operation.TOOL: {
             "tool": ("tool.name", GenAI.TOOL_NAME, span_name),

@@ -202,6 +202,7 @@ _PARTS: Final[dict[str, Callable[[Part], Part | None]]] = {
     "tool-result": _vercel_result,
 }
 _UNTYPED: Final[dict[str, Callable[[Part], Part | None]]] = {
+    "arguments": _genai_call,
     "text": _text,
     "function": lambda item: call_part(item.get("id"), item),
     "toolUse": _bedrock_call,
@@ -210,9 +211,15 @@ _UNTYPED: Final[dict[str, Callable[[Part], Part | None]]] = {
     "functionCall": _gemini_call,
     "function_response": _gemini_result,
     "functionResponse": _gemini_result,
+    "response": _genai_response,
+    "result": _genai_response,
     "content": _text,
 }
-_STRUCTURED: Final = {key: reader for key, reader in _UNTYPED.items() if key != "content"}
+_STRUCTURED: Final = {
+    key: reader
+    for key, reader in _UNTYPED.items()
+    if key not in ("arguments", "response", "result", "content")
+}
 
 
 def holds_results(content: JsonValue) -> bool:

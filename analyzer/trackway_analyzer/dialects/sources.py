@@ -12,7 +12,7 @@ from typing import Any
 from trackway_analyzer.dialects.cut_messages import Cut, cut_calls, json_or_cut
 from trackway_analyzer.dialects.dialect import Look, Place, Shape, Source
 from trackway_analyzer.dialects.flat_list import flat_list
-from trackway_analyzer.dialects.messages import AfterSystem
+from trackway_analyzer.dialects.messages import AfterSystem, value_of
 from trackway_analyzer.dialects.values import is_placeholder, json_of
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import JsonValue
@@ -151,6 +151,26 @@ def assistant(texts: tuple[str, ...], calls: tuple[str, ...]) -> Place:
         return [{"role": "assistant", "content": text, "tool_calls": cut_calls(asked)}]
 
     return _in_attributes(frozenset([*texts, *calls]), look)
+
+
+def with_calls(key: str, messages: Place) -> Place:
+    """Messages with the calls behind them that stand in an attribute of their own."""
+
+    def within(shape: Shape) -> Look | None:
+        if key not in shape.names:
+            return None
+        there = messages.within(shape)
+
+        def look(span: RawSpan) -> JsonValue:
+            before = None if there is None else value_of(there(span))
+            calls = cut_calls(span.attributes.get(key))
+            asked = calls if isinstance(calls, list) else [calls]
+            said = before if isinstance(before, list) else []
+            return [*said, {"role": "assistant", "tool_calls": asked}] if any(asked) else before
+
+        return look
+
+    return Place(within)
 
 
 def name_after(key: str) -> Place:
