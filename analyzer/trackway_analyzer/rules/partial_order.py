@@ -32,6 +32,7 @@ class PartialOrder(ShapeRule):
     """Further tools that must succeed, in any order."""
 
     short = ("edges",)
+    short_of_lists = ("edges", "tools")
 
     def __post_init__(self) -> None:
         edges = tuple(tuple(edge) for edge in self.edges)

@@ -31,6 +31,7 @@ from trackway_analyzer.rules.expected import ExpectedCall
 from trackway_analyzer.rules.expression import compiled
 from trackway_analyzer.rules.field_kinds import hints_of
 from trackway_analyzer.rules.finding import Severity
+from trackway_analyzer.rules.line_meant import line_meant
 from trackway_analyzer.rules.located import List, Reader
 from trackway_analyzer.rules.located import Mapping as Located
 from trackway_analyzer.rules.pattern import StepSpec, one_of
@@ -116,7 +117,8 @@ class _File:
                 raise ValueError(f"`success` must be a text, found {success!r}")
             return ToolSpec(said.get("kind"), spec, None if success is None else compiled(success))
         except (ValueError, TypeError) as error:
-            raise self.reader.error(f"{name}: {error}", line) from error
+            at = line_meant(said, str(error)) or line
+            raise self.reader.error(f"{name}: {error}", at) from error
 
     def _mapping(self, holder: Located, name: str) -> Located:
         """The mapping under a key; an empty one where nothing stands there."""
@@ -160,7 +162,8 @@ class _File:
                 arguments["severity"] = Severity(severity)
             return cls(**arguments)
         except (ValueError, TypeError) as error:
-            raise self.reader.error(f"{key}: {error}", line) from error
+            at = line_meant(item, str(error)) or line
+            raise self.reader.error(f"{key}: {error}", at) from error
         except RecursionError as error:
             raise self.reader.error(
                 f"{key}: expected an expression that a person can read, found too many levels"
@@ -181,6 +184,8 @@ class _File:
         if not short:
             names = ", ".join(field_names(cls))
             raise self.reader.error(f"{key}: expected a mapping of {names}, found {value!r}", line)
+        if _lists_of_lists(value) and len(value) <= len(cls.short_of_lists):
+            return dict(zip(cls.short_of_lists, map(plain, value), strict=False))
         if len(short) == 1:
             return {short[0]: self._field(short[0], value)}
         if not isinstance(value, list) or len(value) != len(short):
@@ -223,12 +228,22 @@ class _File:
         try:
             return read(plain(item))
         except (ValueError, TypeError) as error:
-            raise self.reader.error(str(error), line) from error
+            at = line_meant(item, str(error)) or line
+            raise self.reader.error(str(error), at) from error
 
     def _expect(self, value: Any, kind: type, name: str, line: int | None) -> None:
         if not isinstance(value, kind):
             word = "list" if kind is List else "mapping"
             raise self.reader.error(f"{name}: expected a {word}, found {value!r}", line)
+
+
+def _lists_of_lists(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and isinstance(value[0], list)
+        and any(isinstance(item, list) for item in value[0])
+    )
 
 
 def field_names(cls: type[Rule]) -> list[str]:

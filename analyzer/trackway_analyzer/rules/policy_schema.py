@@ -104,6 +104,9 @@ def _rule(cls: type[Rule]) -> Schema:
         forms = [full]
     elif len(short) == 1:
         forms = [schemas[short[0]], full]
+        if cls.short_of_lists:
+            row = _row([schemas[name] for name in cls.short_of_lists])
+            forms.insert(1, row | {"minItems": 1})
     else:
         forms = [_row([schemas[name] for name in short]), full]
     if not required_names(cls):

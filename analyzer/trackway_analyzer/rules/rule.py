@@ -75,6 +75,9 @@ class Rule(ABC):
     short: ClassVar[tuple[str, ...]] = ()
     """Fields that a list in a policy file fills; one field: the whole value fills it."""
 
+    short_of_lists: ClassVar[tuple[str, ...]] = ()
+    """Fields that a list fills instead whose first item is a list of lists."""
+
     def __new__(cls, *args: object, **kwargs: object) -> Self:
         """Refuse values of another kind than their fields declare. Raises TypeError."""
         check_kinds(cls, args, kwargs)
@@ -101,6 +104,10 @@ class Rule(ABC):
     def names_tools(self) -> frozenset[str]:
         """All tools that the rule names in full."""
         return self.speaks_of()
+
+    def reads_names(self) -> frozenset[str]:
+        """Names of tools or entity types of which the rule reads results."""
+        return frozenset()
 
     def necessary(self, tools: Tools) -> Iterable[Fact]:  # rules look at it
         """What must be so of every run that keeps the rule, with what is declared of tools."""

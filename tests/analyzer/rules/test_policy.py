@@ -209,7 +209,7 @@ def test_a_file_is_read_and_named(tmp_path: Path) -> None:
         ("- before: [a]", "3: before: expected [first, second], found ['a']"),
         (
             "- before: [a, b]\n    severity: warn",
-            "3: before: unknown severity 'warn', did you mean 'warning'?",
+            "4: before: unknown severity 'warn', did you mean 'warning'?",
         ),
         ("- before: [a, b]\n    forbid: [c]", "3: expected one rule, found before and forbid"),
         ("- before: [a, b]\n    before: [a, b]", "4: 'before' stands twice, first on line 3"),

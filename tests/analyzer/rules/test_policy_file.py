@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
+from jsonschema import Draft202012Validator
 
 from trackway_analyzer.rules import (
     Allowed,
@@ -16,6 +18,7 @@ from trackway_analyzer.rules import (
     Forbidden,
     Grounded,
     NoSecrets,
+    PartialOrder,
     Policy,
     PolicyError,
     Rule,
@@ -26,6 +29,7 @@ from trackway_analyzer.rules import (
 )
 from trackway_analyzer.rules.expression import compiled
 from trackway_analyzer.rules.policy_file import read_policy
+from trackway_analyzer.rules.policy_schema import policy_schema
 
 
 def test_each_key_of_a_tool_is_read() -> None:
@@ -101,7 +105,7 @@ def test_a_rule_in_yaml_is_the_rule_in_python(text: str, rule: Rule) -> None:
         ),
         (
             "version: 1\ntools:\n  x:\n    entity: {result: '$.a['}\nrules: [{forbid: a}]",
-            "3: x: '$.a[' is no JSONPath: ",
+            "4: x: '$.a[' is no JSONPath: ",
         ),
         ("version: 1\nrules:\n", "2: a policy needs at least one rule"),
         ("version: 1\nrules: {forbid: a}", "2: rules: expected a list, found {'forbid': 'a'}"),
@@ -176,3 +180,50 @@ def test_a_rule_that_brings_others_along_is_written_and_they_are_implied() -> No
 
 def test_a_policy_shows_its_rules() -> None:
     assert repr(Policy(Forbidden("b"), Before("a", "c"))) == "Policy(forbidden, before: a, c)"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("tools:\n  a:\n    kind: mutat\nrules:\n  - never: b\n", 4),
+        ("tools:\n  a:\n    kind: mutate\n    success:\n      a =\nrules:\n  - never: b\n", 5),
+        ("rules:\n  - arguments:\n      tool: a\n      regex:\n        x: '('\n", 6),
+        ("rules:\n  - never: b\n    severity: warn\n", 4),
+        ("rules:\n  - count:\n      tool: a\n      min: 1\n      max: -1\n", 6),
+        ("rules:\n  - count:\n      tool: a\n      min: 7\n      max: 1\n", 5),
+        ("rules:\n  - sequence:\n      steps:\n        - tool: a\n          kind: mutat\n", 6),
+        ("rules:\n  - before: [a,\n      b,\n      7]\n", 3),
+        (
+            "rules:\n  - arguments:\n      tool: a\n      within:\n        x: [9, 2]\n"
+            "        y: [1, 2]\n",
+            7,
+        ),
+    ],
+)
+def test_a_wrong_value_is_told_with_its_own_line(text: str, line: int) -> None:
+    with pytest.raises(PolicyError) as error:
+        Policy.from_yaml(f"version: 1\n{text}")
+    assert error.value.line == line, str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("form", "rule"),
+    [
+        ("[[a, b], [b, c]]", PartialOrder([("a", "b"), ("b", "c")])),
+        ("[[[a, b], [b, c]]]", PartialOrder([("a", "b"), ("b", "c")])),
+        ("[[[a, b]], [c]]", PartialOrder([("a", "b")], ["c"])),
+        ("{edges: [[a, b]], tools: [c]}", PartialOrder([("a", "b")], ["c"])),
+    ],
+)
+def test_a_partial_order_in_brackets(form: str, rule: PartialOrder) -> None:
+    text = f"version: 1\nrules:\n  - partial_order: {form}\n"
+
+    assert Policy.from_yaml(text).rules == (rule,)
+    Draft202012Validator(policy_schema()).validate(yaml.safe_load(text))
+
+
+def test_a_partial_order_takes_no_third_list() -> None:
+    text = "version: 1\nrules:\n  - partial_order: [[[a, b]], [c], [d]]\n"
+
+    with pytest.raises(PolicyError):
+        Policy.from_yaml(text)
