@@ -41,6 +41,8 @@ def unknown_kind(name: str, names: Iterable[str]) -> str:
 class Session(View):
     """An MCP session whose tool calls are recorded under the tools' names."""
 
+    _OWN = View._OWN | {"_kinds", "_callers", "_listed", "_unsaid"}
+
     def __init__(self, session: Any, kinds: Mapping[str, StepKind]) -> None:
         super().__init__(session, {})
         self._kinds = kinds

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from trackway.capture.storage import MISSING, class_attribute
 
@@ -93,7 +93,10 @@ def recorded_object(
 
 
 class View:
-    """An object whose public methods are recorded."""
+    """An object whose public methods are recorded. What is set on it is set on the object."""
+
+    _OWN: ClassVar[frozenset[str]] = frozenset({"_viewed"})
+    """Attributes that are the view's and not the object's."""
 
     def __init__(self, viewed: Any, methods: Mapping[str, Any]) -> None:
         self.__dict__.update(methods)
@@ -106,3 +109,14 @@ class View:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._viewed, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self._OWN:
+            self.__dict__[name] = value
+            return
+        setattr(self._viewed, name, value)
+        self.__dict__.pop(name, None)  # another function in the place of a recorded one
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._viewed, name)
+        self.__dict__.pop(name, None)

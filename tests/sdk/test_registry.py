@@ -94,6 +94,30 @@ def test_an_object_by_its_public_methods(recorded: Any) -> None:
     assert recorded.names == ["execute_tool lookup", "execute_tool refund"]
 
 
+def test_what_is_set_on_a_view_is_set_on_the_object(recorded: Any) -> None:
+    shop = Shop()
+    view = trackway.tools(shop)
+    view.refunded = kept = ["A0"]
+    view.refund("A1")
+    assert shop.refunded is kept == ["A0", "A1"]
+    view.currency = "EUR"
+    assert shop.currency == "EUR"
+    del view.currency
+    assert shop.currency == view.currency == "USD"
+    with pytest.raises(AttributeError, match="dangerous"):
+        view.dangerous = "x"
+    assert view.lookup("A1") == "A1"
+
+
+def test_a_method_that_is_replaced_on_a_view_is_replaced(recorded: Any) -> None:
+    shop = Shop()
+    view = trackway.tools(shop)
+    view.lookup = lambda order_id: "another"
+    assert shop.lookup("A1") == view.lookup("A1") == "another"
+    del view.lookup
+    assert shop.lookup("A1") == view.lookup("A1") == "A1"
+
+
 class Counter:
     """Orders."""
 
