@@ -30,10 +30,10 @@ from trackway.fields import is_a
 from trackway.llm import LlmPlan
 from trackway.plans import Request, StepPlan, ToolPlan
 from trackway.propagation import resumed
-from trackway.recording import Recorder, active, named, note_missed, put, put_text, rfc3339
+from trackway.recording import Recorder, active, named, note_missed, put, put_text
 from trackway.retrieval import RetrieverPlan
 from trackway.run import REQUESTED, Run, new_identity
-from trackway.schema import SCHEMA_VERSION, GenAI, Trackway
+from trackway.schema import SCHEMA_VERSION, GenAI, StepKind, Trackway
 from trackway.spans import NO_RESULT, Live, Plan
 from trackway.unrecorded import Unrecorded
 
@@ -114,7 +114,7 @@ class run(_Block):
             "version": version,
             "conversation": conversation,
         }
-        self._deadline = rfc3339(deadline) if isinstance(deadline, datetime) else deadline
+        self._deadline = deadline
         self._input = input
         self._carrier = resume_from
         self._fingerprint = fingerprint
@@ -127,7 +127,7 @@ class run(_Block):
         if recorder is not None:
             given = _cleaned(given, recorder)
         defaults = {} if recorder is None else recorder.defaults
-        earlier = resumed(self._carrier, given) if self._carrier else None
+        earlier = None if self._carrier is None else resumed(self._carrier, given)
         fresh = Run(new_identity(**{**defaults, **given})), None
         opened, origin = fresh if earlier is None else earlier
         self._live = None
@@ -254,11 +254,16 @@ class step(_Block):
 
     kind: `lookup`, `mutate`, `notify` or `other` for a tool step; `llm`, `retrieval` or `wait`.
     Further keywords are the step's arguments: `messages`, `model`, … of a model call, `query` of a
-    retrieval. `s.result(value)` says what it gave. Raises ValueError for another kind.
+    retrieval. `s.result(value)` says what it gave. Another kind is recorded as `other`, and counted
+    as a capture error.
     """
 
     def __init__(self, name: str, kind: str = "other", **arguments: Any) -> None:
-        self._plan = _step_plan(name, kind)
+        try:
+            self._plan = _step_plan(name, kind)
+        except (ValueError, TypeError) as error:
+            record_capture_error("step: kind", error)
+            self._plan = _step_plan(name, StepKind.OTHER)
         self._arguments = arguments
         self._step: Step | None = None
 

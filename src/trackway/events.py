@@ -133,11 +133,29 @@ def context(
 
 
 def continuity(
-    required: Sequence[str] = (), present: Sequence[str] = (), *, digest: str | None = None
+    required: Sequence[str] | None = (),
+    present: Sequence[str] | None = (),
+    *,
+    digest: str | None = None,
 ) -> None:
-    """Record which earlier decisions a step needs, and which of them it still sees."""
-    fields = {"required": list(required), "present": list(present), "digest": digest}
+    """Record which earlier decisions a step needs, and which of them it still sees.
+
+    None: nobody says which.
+    """
+    fields = {"required": _listed(required), "present": _listed(present), "digest": digest}
     _record(Trackway.EVENT_CONTINUITY, fields)
+
+
+def _listed(ids: Any) -> list[Any] | None:
+    if ids is None or is_a(ids, str):
+        return None if ids is None else [ids]
+    try:
+        return list(ids)
+    except BaseException as error:  # an iterator of the user's
+        if goes_on(error):
+            raise
+        record_capture_error(Trackway.EVENT_CONTINUITY, error)
+        return None
 
 
 def outcome(

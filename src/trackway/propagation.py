@@ -82,16 +82,16 @@ def carrier() -> dict[str, str]:
 
 
 @contextmanager
-def carried(texts: Mapping[str, str]) -> Iterator[Run | None]:
-    """Work in the place that a carrier names; an empty carrier changes nothing.
+def carried(texts: Mapping[str, str] | None) -> Iterator[Run | None]:
+    """Work in the place that a carrier names; an empty carrier, or None, changes nothing.
 
     One that `carrier()` did not make changes nothing either, and is counted as a capture error.
     """
-    context = _W3C.extract(texts, context=get_current())
-    place = _place(texts.get(CARRIER_KEY), context, "carrier") if texts else None
-    if place is None:
+    found = None if texts is None else _named_by(texts, get_current())
+    if found is None:
         yield None
         return
+    place, context = found
     token = otel_context.attach(otel_context.set_value(PLACE, place, context))
     try:
         yield place.run
@@ -104,10 +104,10 @@ def resumed(texts: Mapping[str, str], changes: Mapping[str, Any]) -> tuple[Run, 
 
     None, counted as a capture error, for one that `carrier()` did not make.
     """
-    context = _W3C.extract(texts, context=Context())
-    place = _place(texts.get(CARRIER_KEY), context, "carrier")
-    if place is None:
+    found = _named_by(texts, Context())
+    if found is None:
         return None
+    place, _ = found
     run = Run(replace(place.run.identity, **changes), last_step=place.run.last_step)
     _runs[run.id] = run
     return run, place.span.get_span_context()
@@ -125,6 +125,20 @@ def place_in_baggage(context: Context) -> HandedOver | None:
     """Return the place that the baggage of an inbound request names, or None."""
     text = baggage.get_baggage(CARRIER_KEY, context)
     return None if text is None else _place(text, context, "baggage")
+
+
+def _named_by(texts: Mapping[str, str], context: Context) -> tuple[HandedOver, Context] | None:
+    """Return the place that a carrier names, and its context; None for an empty one."""
+    try:
+        if not len(texts):
+            return None
+        context = _W3C.extract(texts, context=context)
+        text = texts.get(CARRIER_KEY)
+    except Exception as error:  # noqa: BLE001 - whatever a message held in the place of a carrier
+        record_capture_error("carrier", error)
+        return None
+    place = _place(text, context, "carrier")
+    return None if place is None else (place, context)
 
 
 def _place(text: object, context: Context, where: str) -> HandedOver | None:
