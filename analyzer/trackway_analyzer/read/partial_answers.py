@@ -6,6 +6,7 @@
    with numbers by their numbers, one whose mark is the id of the next page's first item (Phoenix)
    by that id. Any other mark says nothing that could be found again: join such pages to one list.
 3. Only what stands beside the traces counts, not what stands in them.
+4. An answer that holds a list of no traces, and an empty list, is whole, and empty.
 """
 
 from __future__ import annotations
@@ -30,6 +31,14 @@ _MARKS_BELOW: Final = (*_MARKS, "cursor", "next")
 _BELOW: Final = ("meta", "metadata", "pagination", "page_info", "pageInfo", "cursors")
 _ERRORS: Final = ("errors", "error", "exception")
 _SHOWN: Final = 80
+
+
+def is_empty_answer(document: Any) -> bool:
+    """Tell whether a document is a list of no traces, bare or in an answer."""
+    if isinstance(document, dict):
+        return any(document.get(name) == [] for name in _TRACES)
+    return document == []
+
 
 _Pages = tuple[int, Any, Any]
 """Pages of one answer: how many there are, of how many items, and how many on each."""

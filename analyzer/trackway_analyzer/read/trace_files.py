@@ -36,7 +36,7 @@ from trackway_analyzer.read.otlp_signals import (
 from trackway_analyzer.read.otlp_usual import UsualDocument, usual_spans
 from trackway_analyzer.read.overlooked import overlooked
 from trackway_analyzer.read.parquet import ForeignTableError, any_table, parquet_tables
-from trackway_analyzer.read.partial_answers import PartialAnswers
+from trackway_analyzer.read.partial_answers import PartialAnswers, is_empty_answer
 from trackway_analyzer.read.quarantine import Quarantine, Quarantined, Reason, quarantine_table
 from trackway_analyzer.read.source import STDIN, Listing, PassedOver, TraceFile
 from trackway_analyzer.read.span_rows import Gathering, SpanBatch
@@ -196,7 +196,7 @@ class _Work:
         if found is not None:
             yield from self._gathering.add(found, quarantine)
             return
-        if logs is None:
+        if logs is None and not is_empty_answer(document):
             unread = unread_form(document)
             if unread is not None and self._forced is not None:
                 unread = f"it was to be read as {self._forced}, and is none: {unread}"

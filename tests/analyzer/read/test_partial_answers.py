@@ -128,6 +128,27 @@ def test_a_whole_answer_has_no_note(name: str) -> None:
     assert verdict(WHOLE[name]) == ("pass", set())
 
 
+@pytest.mark.parametrize(
+    "document",
+    [
+        [],
+        {"data": [], "errors": None, "total": 0},
+        {"data": [], "next_cursor": None},
+        {"traces": [], "metrics": {"inspectedBytes": "0"}},
+        {"batches": []},
+        {"resourceSpans": []},
+    ],
+    ids=str,
+)
+def test_an_answer_of_no_traces_is_an_empty_result(document: Any, tmp_path: Path) -> None:
+    path = tmp_path / "answer.json"
+    path.write_text(json.dumps(document))
+    assert len(ta.load(path)) == 0
+    assert ta.load(path).quarantined.to_pylist() == []
+    path.write_text(json.dumps({"data": {}}))
+    assert ta.load(path).quarantined["reason"].to_pylist() == ["not_a_trace"]
+
+
 def test_pages_that_are_all_there_are_whole_in_any_order(tmp_path: Path) -> None:
     for page in (3, 1, 2):
         (tmp_path / f"{page}.json").write_text(json.dumps(langfuse(page, 3)))

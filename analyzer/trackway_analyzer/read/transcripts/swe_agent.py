@@ -52,7 +52,7 @@ def swe_agent_files(document: Any) -> list[Any] | None:
 
 
 def _attempts(document: dict[str, Any], tries: list[Any]) -> list[Any]:
-    """Return the attempts of a retrying agent, and the chosen one again where it is none of them."""
+    """Return the attempts of an agent that tries again, and the chosen one if it is none."""
     about = {key: value for key, value in document.items() if key not in ("attempts", *_OF_FILE)}
     chosen = document if _of_file(document) else None
     own = [{**about, **each, TRIAL: place} for place, each in enumerate(tries)]
