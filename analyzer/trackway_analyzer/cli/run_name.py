@@ -4,7 +4,9 @@
 2. `SRC#task=T,trial=3` is the one run whose columns have these values (names as in `select`);
    `@latest` behind it takes the one that started last.
 3. `SRC` alone is its only run.
-4. A path that exists as it stands names no run, `#` or not; otherwise the last `#` divides.
+4. A path that exists as it stands names no run, `#` or not; otherwise that `#` divides before which
+   the longest path that exists ends, else the first before the name of a column, else the last.
+   So a task may have `#` in it; and a comma, where no name of a column stands behind it.
 5. No run is an error that lists what is there. So are several where one is meant (`show`, `diff`);
    a command over runs takes all that are named.
 """
@@ -19,7 +21,8 @@ import click
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trackway_analyzer.select import column_of
+from trackway_analyzer.select import ALIASES, column_of
+from trackway_analyzer.tables import RUN_SCHEMA
 
 _LATEST: Final = "@latest"
 _LISTED: Final = 8
@@ -35,10 +38,18 @@ class RunName:
 
 def parse(text: str) -> RunName:
     """Divide `SRC#RUN` into its parts."""
-    source, mark, run = text.rpartition("#")
-    if not mark or Path(text).exists():
+    if "#" not in text or Path(text).exists():
         return RunName(text)
-    return RunName(source, run)
+    marks = [place for place, sign in enumerate(text) if sign == "#"]
+    ends = [place for place in marks if place and Path(text[:place]).exists()]
+    named = [place for place in marks if _names_a_column(text[place + 1 :])]
+    place = ends[-1] if ends else named[0] if named else marks[-1]
+    return RunName(text[:place], text[place + 1 :])
+
+
+def _names_a_column(part: str) -> bool:
+    name, mark, _ = part.partition("=")
+    return bool(mark) and (name.strip() in ALIASES or name.strip() in RUN_SCHEMA.names)
 
 
 def find(name: RunName, runs: pa.Table) -> int:
@@ -75,7 +86,13 @@ def _candidates(wanted: str | None, runs: pa.Table) -> list[int]:
 def _by_columns(wanted: str, runs: pa.Table) -> list[int]:
     latest = wanted.endswith(_LATEST)
     keep = list(range(len(runs)))
+    parts: list[str] = []
     for part in wanted.removesuffix(_LATEST).split(","):
+        if parts and "=" not in part:
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part)
+    for part in parts:
         name, _, value = part.partition("=")
         column = runs.column(column_of(name.strip()))
         texts = ["" if value is None else str(value) for value in column.to_pylist()]

@@ -36,10 +36,17 @@ def table_of(source: Any) -> pa.Table | None:
         return _with_ids(source.to_arrow())
     if hasattr(source, "columns") and hasattr(source, "to_parquet"):
         try:
-            return _with_ids(pa.Table.from_pandas(source, preserve_index=False))
+            return _with_ids(pa.Table.from_pandas(_with_named_index(source), preserve_index=False))
         except (OverflowError, pa.ArrowException) as error:
             raise SourceError(f"a data frame that Arrow cannot hold: {error}; {_AS_TEXT}") from None
     return None
+
+
+def _with_named_index(frame: Any) -> Any:
+    """Make columns of an index that has names: the client of Phoenix keeps span ids in it."""
+    names = getattr(getattr(frame, "index", None), "names", None) or ()
+    lacking = [name for name in names if name is not None and name not in frame.columns]
+    return frame.reset_index(level=lacking) if lacking else frame
 
 
 def _with_ids(table: pa.Table) -> pa.Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 import pyarrow as pa
@@ -31,9 +32,14 @@ def runs() -> pa.Table:
         ("s3://bucket/traces#task=T,trial=3", RunName("s3://bucket/traces", "task=T,trial=3")),
         ("a#b#c", RunName("a#b", "c")),
         ("-#abc1", RunName("-", "abc1")),
+        ("traces#task=a/b#c", RunName("traces", "task=a/b#c")),
+        (
+            "s3://bucket/traces#1#task=a#b,trial=3",
+            RunName("s3://bucket/traces#1", "task=a#b,trial=3"),
+        ),
     ],
 )
-def test_the_last_hash_divides_source_and_run(text: str, name: RunName) -> None:
+def test_a_hash_divides_source_and_run(text: str, name: RunName) -> None:
     assert parse(text) == name
 
 
@@ -42,6 +48,7 @@ def test_a_path_that_exists_is_a_source_whatever_it_is_called(tmp_path: Path) ->
     path.touch()
     assert parse(str(path)) == RunName(str(path))
     assert parse(f"{path}#abc1") == RunName(str(path), "abc1")
+    assert parse(f"{path}#a#b") == RunName(str(path), "a#b")
 
 
 @pytest.mark.parametrize(
@@ -61,6 +68,17 @@ def test_a_path_that_exists_is_a_source_whatever_it_is_called(tmp_path: Path) ->
 )
 def test_a_run_is_named_by_id_its_beginning_or_its_columns(wanted: str, ordinal: int) -> None:
     assert find(RunName("traces", wanted), runs()) == ordinal
+
+
+@pytest.mark.parametrize("task", ["a/b#c", "a,b", "a = b, c", "x@y"])
+def test_a_task_may_have_any_sign_in_its_id(task: str, tmp_path: Path) -> None:
+    columns: dict[str, Any] = {"run_id": ["1", "2"], "task_id": [task, "a"], "trial": [1, 1]}
+    table = table_of(RUN_SCHEMA, columns, 2)
+    path = tmp_path / "traces"
+    path.touch()
+    assert find(parse(f"{path}#task={task}"), table) == 0
+    if "=" not in task:
+        assert find(parse(f"{path}#trial=1,task={task}@latest"), table) == 0
 
 
 def test_the_only_run_needs_no_name() -> None:

@@ -57,6 +57,14 @@ def test_what_phoenix_exports_is_the_run_that_was_sent_to_it(name: str) -> None:
     assert exported.run["sources"] == ["openinference"]
 
 
+def test_a_frame_of_phoenix_with_the_span_ids_as_its_index_is_read() -> None:
+    frame = of_table("phoenix_frame.parquet").to_pandas()
+    whole = frame.reset_index() if "context.span_id" not in frame.columns else frame
+    indexed = whole.set_index("context.span_id")
+    assert "context.span_id" not in indexed.columns
+    assert told(only(indexed)) == told(only(EXPORTS / "phoenix_frame.parquet"))
+
+
 @pytest.mark.parametrize("name", CLICKHOUSE)
 def test_rows_of_clickhouse_are_the_spans_that_were_sent_to_it(name: str) -> None:
     assert only(EXPORTS / name).steps == only(CLICKHOUSE_TWIN).steps
