@@ -63,6 +63,10 @@ class Approved(ToolRule):
         """The tool and the one that approves it."""
         return frozenset({self.tool, self.by})
 
+    def reads_names(self) -> frozenset[str]:
+        """What `granted` reads."""
+        return self._granted.names if self._granted is not None else frozenset()
+
     @cached_property
     def _granted(self) -> Expression | None:
         return None if self.granted is None else compiled(self.granted, permission=True)

@@ -117,6 +117,10 @@ class Arguments(ToolRule):
         )
         return reason and f"no call of {self.tool} could keep both: {reason}"
 
+    def reads_names(self) -> frozenset[str]:
+        """What `where` reads."""
+        return self._where.names if self._where is not None else frozenset()
+
     @property
     def _checks(self) -> list[Any]:
         checks = [self.equals, self.regex, self.one_of, self.within, self.absent]

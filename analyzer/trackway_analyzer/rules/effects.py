@@ -147,6 +147,10 @@ class Effects(RunRule):
         """How a report names this rule."""
         return self.key if self.tool is None else f"{self.key}: {self.tool}"
 
+    def names_tools(self) -> frozenset[str]:
+        """The tool."""
+        return frozenset() if self.tool is None else frozenset({self.tool})
+
     def judge(self, evidence: Evidence, run: int) -> Result | None:
         """Judge one run."""
         found = [e for e in self._effects(evidence, run) if e.applied is not False]

@@ -103,6 +103,11 @@ class Grounded(ToolRule):
     def _relation(self) -> Expression | None:
         return None if self.relation is None else compiled(self.relation)
 
+    def reads_names(self) -> frozenset[str]:
+        """The sources, and what the relation reads."""
+        sources = (name for name in self.sources if name != INPUT)
+        return frozenset(sources) | (self._relation.names if self._relation else frozenset())
+
     def looks(self, tools: Tools) -> Looks | None:
         """The shape, and the argument with what its sources hold; anywhere: anything."""
         if self.relation is not None or not self.sources or INPUT in self.sources:

@@ -39,6 +39,8 @@ class NoLoops(RunRule):
             limit = getattr(self, name)
             if limit < 0 or limit == 1:
                 raise ValueError(f"`{name}` must be 0 or a whole number from 2, found {limit!r}")
+        if not any(self._limits):
+            raise ValueError("a rule against loops needs a limit: identical, cycles, stagnation")
 
     def judge(self, evidence: Evidence, run: int) -> Result | None:
         """Judge the calls of one run."""

@@ -28,6 +28,7 @@ from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import FINDING_SCHEMA, Finding, Result, State, detail_of
 from trackway_analyzer.rules.located import PolicyError
 from trackway_analyzer.rules.looked_at import everywhere, successes
+from trackway_analyzer.rules.misread import misnamed_entities, misread
 from trackway_analyzer.rules.policy_file import read_policy
 from trackway_analyzer.rules.rule import Rule
 from trackway_analyzer.rules.sentences import nearest_name
@@ -141,7 +142,8 @@ class Policy:
             if name not in recorded and _nearest(name, recorded)
         ]
         for rule in self.rules:
-            told = rule.speaks_of().difference(recorded)
+            told = rule.speaks_of() | {n for n in rule.names_tools() if _nearest(n, recorded)}
+            told = told.difference(recorded)
             notes += [text for name, text in self._doubts_on(rule) if name not in told]
             notes += self._notes_on(rule, recorded)
             notes += self._agent_notes(rule, acting)
@@ -151,9 +153,11 @@ class Policy:
         """What may be wrong with the policy, whatever the data.
 
         Names a tool that a rule speaks of, that is not declared under `tools`, and that is spelt
-        nearly as one that is.
+        nearly as one that is; likewise what a rule reads, which may be an entity type as well, and
+        the argument that names an entity.
         """
-        return [text for rule in self.rules for _, text in self._doubts_on(rule)]
+        found = (text for rule in self.rules for _, text in self._doubts_on(rule))
+        return list(dict.fromkeys(found))
 
     def _doubts_on(self, rule: Rule) -> Iterator[tuple[str, str]]:
         """(tool, what may be wrong with its name)."""
@@ -165,6 +169,21 @@ class Policy:
                     f"{self._where(rule)}{rule.title}: {name} is not declared under tools,"
                     f" did you mean {near[0]}?",
                 )
+        for name, near_name in misread(rule, [*self.tools, *self._types()]):
+            yield (
+                name,
+                f"{self._where(rule)}{rule.title}: {name} is no tool and no entity type that is"
+                f" declared, did you mean {near_name}?",
+            )
+        for tool, argument, meant in misnamed_entities(rule, self.tools):
+            yield (
+                argument,
+                f"{self._where(rule)}{rule.title}: {argument} is not the argument of {tool} that"
+                f" is declared to name its entity, did you mean {meant}?",
+            )
+
+    def _types(self) -> set[str]:
+        return {spec.entity.type for spec in self.tools.values() if spec.entity.type is not None}
 
     def _notes_on(self, rule: Rule, recorded: list[str]) -> Iterator[str]:
         tools = sorted(rule.speaks_of())
@@ -176,6 +195,12 @@ class Policy:
             return
         for name in missing:
             yield f"{about}: no run calls {name}{_nearest(name, recorded)}"
+        for name in sorted(rule.names_tools() - rule.speaks_of()):
+            if name not in recorded and (hint := _nearest(name, recorded)):
+                yield f"{about}: no run calls {name}{hint}"
+        for name, near in misread(rule, [*recorded, *self._types(), *self.tools]):
+            if near in recorded and near not in self.tools:
+                yield f"{about}: no run calls {name}, did you mean {near}?"
 
     def _agent_notes(self, rule: Rule, agents: list[str]) -> Iterator[str]:
         agent = getattr(rule, "agent", None)

@@ -127,6 +127,11 @@ class Sequence(RunRule):
         """Tools of the steps."""
         return frozenset(spec.tool for spec in self.specs if spec.tool is not None)
 
+    def reads_names(self) -> frozenset[str]:
+        """What guards and `where` read."""
+        found = [e for s in self.specs for e in (s.guard_expression, s.where_expression) if e]
+        return frozenset(name for expression in found for name in expression.names)
+
     def necessary(self, tools: Tools) -> Iterator[Fact]:
         """The steps that are not optional, their order, and no others where others matter."""
         named = [s for s in self.specs if s.tool is not None]

@@ -41,6 +41,10 @@ class Terminal(RunRule):
         if not (self.action or self.category or self.claimed is not None):
             raise ValueError("say what the run must end with: action, category or claimed")
 
+    def names_tools(self) -> frozenset[str]:
+        """The actions, of which each is a tool or what the run itself recorded."""
+        return frozenset(self.action)
+
     def contradicts(self, other: Rule) -> str | None:
         """No action that both would end with, or a claim that one asks for and one forbids."""
         if not isinstance(other, Terminal):

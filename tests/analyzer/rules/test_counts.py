@@ -200,6 +200,11 @@ def test_a_limit_of_one_is_no_loop() -> None:
             NoLoops(cycles=wrong)
 
 
+def test_a_rule_against_loops_needs_a_limit() -> None:
+    with pytest.raises(ValueError, match="needs a limit: identical, cycles, stagnation"):
+        NoLoops(identical=0, cycles=0)
+
+
 def test_a_count_of_an_argument_that_a_call_lacks(said: Callable[..., Any], call: Any) -> None:
     run = [call("a", {"id": 1}), call("a"), call("a", {"id": [1, 2]}), call("a", {"id": 1})]
 

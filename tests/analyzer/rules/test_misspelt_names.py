@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from trackway_analyzer.records import batch_of
+from trackway_analyzer.records import batch_of, trajectory_of
 from trackway_analyzer.rules import (
     Answer,
     Approved,
@@ -125,3 +126,66 @@ class TestUsedResults:
 def test_an_answer_that_any_text_gives_is_refused(facts: Any) -> None:
     with pytest.raises(ValueError, match="what the answer must hold cannot be empty, found"):
         Answer(**facts)
+
+
+TOOLS_OF_A_POLICY = """
+tools:
+  look: {kind: lookup, entity: {type: order}}
+  check_policy: {kind: lookup}
+  pay.create: {kind: mutate, entity: {type: order, argument: order_id}}
+"""
+UNREAD = "is no tool and no entity type that is declared, did you mean"
+
+
+@pytest.mark.parametrize(
+    ("rule", "doubt"),
+    [
+        ("effects: {tool: pay.creat}", "pay.creat is not declared under tools, did you mean"),
+        ("terminal: {action: pay.creat}", "pay.creat is not declared under tools, did you mean"),
+        ("grounded: {tool: pay.create, argument: id, from: ordr}", f"ordr {UNREAD} order?"),
+        ("grounded: {tool: pay.create, argument: id, from: chek_policy.id}", "chek_policy is no"),
+        ("grounded: {tool: pay.create, argument: id, from: pay.creat}", "pay.creat is no tool"),
+        ("grounded: {tool: pay.create, argument: id, from: [look.id, order, input]}", None),
+        ("grounded: {tool: pay.create, argument: n, relation: n <= ordr.n}", "ordr is no tool"),
+        ("arguments: {tool: pay.create, where: n <= ordr.n}", f"ordr {UNREAD} order?"),
+        ("arguments: {tool: pay.create, where: n <= payment.n}", None),
+        ("approved: {tool: pay.create, by: check_policy, granted: ordr.n}", "ordr is no tool"),
+        ("sequence: [look, {tool: pay.create, guard: check_polcy.ok}]", "check_polcy is no tool"),
+        ("sequence: [look, {tool: pay.create, where: n <= ordr.n}]", "ordr is no tool"),
+        (
+            "sequence: [look, {tool: pay.create, entity_arg: ordr_id}]",
+            "ordr_id is not the argument of pay.create that is declared to name its entity,"
+            " did you mean order_id?",
+        ),
+        ("sequence: [look, {tool: pay.create, entity_arg: ticket}]", None),
+    ],
+)
+def test_what_a_rule_reads_may_be_misspelt(rule: str, doubt: str | None) -> None:
+    text = f"version: 1{TOOLS_OF_A_POLICY}rules:\n  - {rule}\n"
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        Policy.from_yaml(text)
+
+    assert len(told) == (doubt is not None), [str(one.message) for one in told]
+    if doubt is not None:
+        assert str(told[0].message).startswith("policy:7: ")
+        assert doubt in str(told[0].message)
+
+
+@pytest.mark.parametrize(
+    ("rule", "note"),
+    [
+        ("effects: {tool: payy}", "policy:3: effects: payy: no run calls payy, did you mean pay?"),
+        ("terminal: payy", "policy:3: terminal: no run calls payy, did you mean pay?"),
+        (
+            "arguments: {tool: pay, where: n <= lookk.n}",
+            "policy:3: arguments: pay: no run calls lookk, did you mean look?",
+        ),
+        ("arguments: {tool: pay, where: n <= payment.n}", None),
+    ],
+)
+def test_a_name_that_no_run_has_is_told_with_the_nearest(rule: str, note: str | None) -> None:
+    policy = Policy.from_yaml(f"version: 1\nrules:\n  - {rule}\n")
+    run = trajectory_of([{"tool": "look"}, {"tool": "pay"}], final_text="done")
+
+    assert policy.notes(run.batch) == ([] if note is None else [note])
