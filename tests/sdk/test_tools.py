@@ -258,11 +258,6 @@ def test_a_model_call_and_a_retrieval_may_be_blocks(recorded: Any) -> None:
     assert [s.attributes[Trackway.STEP_INDEX] for s in (model, retrieval)] == [1, 2]
 
 
-def test_an_unknown_kind_of_step_is_refused() -> None:
-    with pytest.raises(ValueError, match="notify, other, llm, retrieval, wait; found 'writes'"):
-        trackway.step("charge", kind="writes")
-
-
 def test_the_id_of_the_model_s_request_joins_the_call(recorded: Any) -> None:
     @trackway.tool
     def lookup(order_id: str) -> None: ...
