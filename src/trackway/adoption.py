@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import inspect
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine
 from contextvars import Token
@@ -73,8 +74,18 @@ def _follower(kind: type) -> Follow | None:
     return future_follower(kind)
 
 
-def _coroutine(result: Coroutine[Any, Any, Any], live: Opened) -> Any:
-    return _watched(follow_coroutine(result, live), live)
+def _coroutine(result: CoroutineType[Any, Any, Any], live: Opened) -> Any:
+    following: Any = follow_coroutine(result, live)
+    # A warning that nobody awaited it tells of the user's function.
+    following.__name__, following.__qualname__ = result.__name__, result.__qualname__
+    weakref.finalize(following, _dropped, result, live)
+    return following
+
+
+def _dropped(coroutine: Coroutine[Any, Any, Any], live: Opened) -> None:
+    if inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED:
+        coroutine.close()  # of its follower Python has told, unless that was closed in its turn
+    live.abandon()
 
 
 def _generator(result: GeneratorType[Any, Any, Any], live: Opened) -> Any:

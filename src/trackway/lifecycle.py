@@ -32,7 +32,7 @@ from trackway.views import recorded_object
 _MARK = "__trackway__"
 _FUNCTIONS: Final = frozenset(
     {
-        *(types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial),
+        *(types.FunctionType, types.BuiltinFunctionType, types.MethodType),
         *(types.MethodWrapperType, types.WrapperDescriptorType),
         *(types.MethodDescriptorType, types.ClassMethodDescriptorType),
     }

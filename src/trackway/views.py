@@ -2,7 +2,8 @@
 
 1. Attributes, methods among them, are those of the object: `cache_clear` of a cached function,
    `delay` of a task, `params` of a command. What is set is set on the object.
-2. `isinstance` sees the object's class. It binds as a method where the object does.
+2. `isinstance` sees the object's class, `==` and `hash` the object. It binds as a method where the
+   object does.
 3. `inspect.signature` and wrappers go on through `__wrapped__`. It is pickled by reference where
    the object is, as functions are; copies are itself.
 4. That is an object which is called; a `View` is one whose methods are.
@@ -58,6 +59,13 @@ class Recorded:
     def __repr__(self) -> str:
         return repr(self.__dict__["__wrapped__"])
 
+    def __eq__(self, other: object) -> Any:
+        held = self.__dict__["__wrapped__"]
+        return held == (other.__dict__["__wrapped__"] if type(other) in _KINDS else other)
+
+    def __hash__(self) -> int:
+        return hash(self.__dict__["__wrapped__"])
+
     def __copy__(self) -> Any:
         return self
 
@@ -82,6 +90,9 @@ class RecordedMethod(Recorded):
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
+
+
+_KINDS: Final = (Recorded, RecordedMethod)
 
 
 def recorded_object(
