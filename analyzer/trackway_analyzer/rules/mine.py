@@ -9,7 +9,8 @@
    succeeded before each attempt of the second, wherever the second came; a pair that follows from
    two others is left out. `terminal`: where all runs ended with the same tool.
 4. `grounded`: arguments whose value always stood at one place in an earlier successful result, or
-   in the user's input. Values that any text holds (small numbers, plain words) are no support.
+   in the user's input. Plain words and numbers under 10 are no support; other small numbers are
+   where they differ from call to call.
 5. `count`: tools that change something, the most often that a run called them. `budget`: the most
    steps of a run.
 6. A line needs `least` runs (or calls, for arguments) behind it. What holds here need not be a
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -36,10 +37,12 @@ from trackway_analyzer.rules.terminal import terminal_actions
 from trackway_analyzer.rules.terms import Source
 from trackway_analyzer.rules.told import told
 from trackway_analyzer.rules.tools import MUTATE
-from trackway_analyzer.rules.values import Key, frozen, member_path
+from trackway_analyzer.rules.values import Key, frozen, is_number, member_path
 
 _Seen = dict[Hashable, set[str]]
 """Places at which each value stood."""
+_LEAST_NUMBER: Final = 10
+"""Numbers under this stand in any result."""
 LEAST: Final = 3
 """Fewest runs or calls that a mined line rests on."""
 
@@ -106,6 +109,33 @@ def _passing(batch: RunBatch) -> tuple[list[int], str]:
     return [run for run in whole if errors[run] is None], "nobody judged them; without an error"
 
 
+@dataclass(slots=True)
+class _Origin:
+    """Where the values of an argument stood."""
+
+    places: set[str]
+    """In all calls so far."""
+    calls: int = 0
+    telling: int = 0
+    """Calls with a value that no text holds by chance."""
+    small: set[float] = field(default_factory=set)
+    """Distinct small numbers: each alone may stand there by chance."""
+
+    def add(self, value: JsonValue, places: set[str]) -> None:
+        """One more call."""
+        self.places = self.places & places
+        self.calls += 1
+        telling = any(True for _ in identifiers(value))
+        self.telling += telling
+        if is_number(value) and not telling and abs(value) >= _LEAST_NUMBER:
+            self.small.add(value)
+
+    @property
+    def support(self) -> int:
+        """Calls that speak for the places."""
+        return self.telling + len(self.small)
+
+
 class _Runs:
     """The runs that are mined."""
 
@@ -170,9 +200,10 @@ class _Runs:
 
     def grounded(self) -> Iterator[Line]:
         """Arguments that always came from one place."""
-        for (tool, argument), (places, calls) in sorted(self._origins().items()):
-            if calls >= self.least and places:
-                first, *more = sorted(places, key=_preference)
+        for (tool, argument), origin in sorted(self._origins().items()):
+            if origin.support >= self.least and origin.places:
+                first, *more = sorted(origin.places, key=_preference)
+                calls = origin.calls
                 also = f"; also from {', '.join(more[:2])}" if more else ""
                 yield Line(
                     f"grounded: {{tool: {_text(tool)}, argument: {_text(argument)},"
@@ -180,18 +211,16 @@ class _Runs:
                     f"in {calls} of {calls} calls{also}",
                 )
 
-    def _origins(self) -> dict[tuple[str, str], tuple[frozenset[str], int]]:
-        """Of each argument: places where its value always stood before, and in how many calls."""
-        found: dict[tuple[str, str], tuple[frozenset[str], int]] = {}
+    def _origins(self) -> dict[tuple[str, str], _Origin]:
+        """Of each argument: places where its value always stood before, and what speaks for it."""
+        found: dict[tuple[str, str], _Origin] = {}
         for run in range(len(self)):
             for row, name, value, seen in self._arguments(run):
                 places = set(seen.get(frozen(value), ()))
                 if any(text.holds(value) for text in told(self.evidence, run, row)):
                     places.add(INPUT)
                 key = (self.evidence.tool[row] or "", name)
-                common, calls = found.get(key, (frozenset(places), 0))
-                telling = any(True for _ in identifiers(value))
-                found[key] = common & places, calls + telling
+                found.setdefault(key, _Origin(places)).add(value, places)
         return found
 
     def _arguments(self, run: int) -> Iterator[tuple[int, str, JsonValue, _Seen]]:

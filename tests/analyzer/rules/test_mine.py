@@ -167,3 +167,25 @@ def test_an_unknown_kind_is_only_guessed_in_a_comment(run_of: Callable[..., RunB
 
     assert "  get_order: {}  # kind not recorded; reads like lookup\n" in text
     assert "  refund: {}  # kind not recorded; reads like mutate?\n" in text
+
+
+@pytest.mark.parametrize(
+    ("totals", "support"),
+    [
+        ((19.99, 42.5, 99.99, 84.0), "in 4 of 4 calls"),
+        ((19.99, 142.5, 199.99, 84.0), "in 4 of 4 calls"),
+        ((19.99, 19.99, 19.99, 19.99), None),
+        ((1, 2, 3, 4), None),
+    ],
+)
+def test_small_amounts_that_differ_are_support(
+    refund: Any, totals: tuple[float, ...], support: str | None
+) -> None:
+    runs = [
+        [refund.lookup(f"A1{n}", total), refund.refund(f"A1{n}", total)]
+        for n, total in enumerate(totals)
+    ]
+    lines = mine(batch_of_runs(runs, [RunFacts(str(n), "") for n in range(len(runs))])).rules
+    found = [line for line in lines if "argument: amount" in line.text]
+
+    assert [line.support for line in found] == ([] if support is None else [support])
