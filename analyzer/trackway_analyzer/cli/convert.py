@@ -107,8 +107,8 @@ def _parquet_file(source: str, destination: str) -> Path:
         raise click.UsageError(f"{destination} is no folder that exists: make it, or name a file")
     if target.suffix.lower() in _OTHERS:
         raise click.UsageError(
-            f"{destination} would hold Parquet, and its name says {target.suffix}: name a file that "
-            "ends in .parquet, or give --to atif for trajectories as JSON"
+            f"{destination} would hold Parquet, and its name says {target.suffix}: name a file "
+            "that ends in .parquet, or give --to atif for trajectories as JSON"
         )
     return target
 

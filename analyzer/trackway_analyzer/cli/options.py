@@ -14,7 +14,7 @@ from trackway_analyzer.cli import run_name
 from trackway_analyzer.engine import By
 from trackway_analyzer.load import load
 from trackway_analyzer.model import Trajectory
-from trackway_analyzer.read.quarantine import NOTES, Reason
+from trackway_analyzer.read.quarantine import NOTES, READ, Reason
 from trackway_analyzer.trajectories import Trajectories
 
 
@@ -153,10 +153,20 @@ def note_losses(trajectories: Trajectories, source: str) -> None:
     """Say on standard error how much could not be read."""
     note_passed_over(trajectories)
     rows = trajectories.quarantined.to_pylist()
-    lost = sum(row["count"] for row in rows if row["reason"] != Reason.PASSED_OVER)
-    if lost:
-        things = "thing" if lost == 1 else "things"
-        note(f"{lost} {things} could not be read: trackway quarantine {source}")
+    lost = sum(row["count"] for row in rows if row["reason"] not in (Reason.PASSED_OVER, *READ))
+    lacking = sum(row["count"] for row in rows if row["reason"] in READ)
+    said = (
+        f"{_things(lost)} could not be read" if lost else "",
+        f"{_things(lacking)} {'was' if lacking == 1 else 'were'} read, with something missing"
+        if lacking
+        else "",
+    )
+    if any(said):
+        note(f"{'; '.join(filter(None, said))}: trackway quarantine {source}")
+
+
+def _things(count: int) -> str:
+    return "1 thing" if count == 1 else f"{count} things"
 
 
 def note_passed_over(trajectories: Trajectories) -> None:

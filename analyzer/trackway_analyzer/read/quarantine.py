@@ -66,6 +66,8 @@ _HARMLESS: Final = frozenset(
         *(Reason.NO_START_TIME, Reason.NO_TASK_ID, Reason.PASSED_OVER, Reason.UNKNOWN_VERSION),
     ]
 )
+READ: Final = frozenset([Reason.NO_START_TIME, Reason.NO_TASK_ID, Reason.UNKNOWN_VERSION])
+"""What was read, and of which something is missing or not known."""
 NOTES: Final = frozenset([Reason.EMPTY_FILE, Reason.PASSED_OVER, Reason.UNKNOWN_VERSION])
 """What a person should know, and nothing that was looked for and could not be read."""
 

@@ -187,7 +187,8 @@ class _File:
         if _lists_of_lists(value) and len(value) <= len(cls.short_of_lists):
             return dict(zip(cls.short_of_lists, map(plain, value), strict=False))
         if len(short) == 1:
-            return {short[0]: self._field(short[0], value)}
+            alone = takes_a_text(cls) and isinstance(value, list) and len(value) == 1
+            return {short[0]: self._field(short[0], value[0] if alone else value)}
         if not isinstance(value, list) or len(value) != len(short):
             raise self.reader.error(f"{key}: expected [{', '.join(short)}], found {value!r}", line)
         return dict(zip(short, value, strict=True))
@@ -254,6 +255,11 @@ def field_names(cls: type[Rule]) -> list[str]:
 
 def _spelt(name: str) -> str:
     return next((key for key, field in FIELD_NAMES.items() if field == name), name)
+
+
+def takes_a_text(cls: type[Rule]) -> bool:
+    """Tell whether the short form of a rule is one text, in brackets or without."""
+    return len(cls.short) == 1 and hints_of(cls)[cls.short[0]] in (str, str | None)
 
 
 def required_names(cls: type[Rule]) -> list[str]:

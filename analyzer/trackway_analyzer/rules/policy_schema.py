@@ -20,7 +20,12 @@ from trackway_analyzer.rules.field_kinds import hints_of
 from trackway_analyzer.rules.finding import Severity
 from trackway_analyzer.rules.matching import Exact
 from trackway_analyzer.rules.pattern import StepSpec
-from trackway_analyzer.rules.policy_file import field_names, nullable_names, required_names
+from trackway_analyzer.rules.policy_file import (
+    field_names,
+    nullable_names,
+    required_names,
+    takes_a_text,
+)
 from trackway_analyzer.rules.rule import Rule
 from trackway_analyzer.rules.sequence import Sequence
 
@@ -104,6 +109,8 @@ def _rule(cls: type[Rule]) -> Schema:
         forms = [full]
     elif len(short) == 1:
         forms = [schemas[short[0]], full]
+        if takes_a_text(cls):
+            forms.insert(1, _row([schemas[short[0]]]))
         if cls.short_of_lists:
             row = _row([schemas[name] for name in cls.short_of_lists])
             forms.insert(1, row | {"minItems": 1})

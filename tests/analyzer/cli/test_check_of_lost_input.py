@@ -159,6 +159,24 @@ def test_a_violation_stays_one_whatever_could_not_be_read(otlp: Write, check: Ch
     assert check(traces)[0] == 1
 
 
+@pytest.mark.parametrize(
+    ("more", "note"),
+    [
+        ("", "2 things were read, with something missing"),
+        ("\n{broken", "1 thing could not be read; 2 things were read, with something missing"),
+    ],
+)
+def test_what_was_read_is_not_said_to_be_unread(
+    more: str, note: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    talk = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]
+    lines = [json.dumps({"reward": 1.0, "trial": trial, "traj": talk}) for trial in (0, 1)]
+    (tmp_path / "runs.jsonl").write_text("\n".join(lines) + more)
+    assert run(["steps", str(tmp_path / "runs.jsonl")]) == 0
+    said = f"note: {note}: trackway quarantine {tmp_path / 'runs.jsonl'}\n"
+    assert said in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["steps", "show", "diff"])
 def test_other_commands_say_what_could_not_be_read(
     command: str, otlp: Write, capsys: pytest.CaptureFixture[str]

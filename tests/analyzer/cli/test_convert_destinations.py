@@ -1,4 +1,4 @@
-"""Where `convert` writes, and where it refuses to: never over its source, never under a wrong name."""
+"""Where `convert` writes, and where not: never over its source, never under a wrong name."""
 
 from __future__ import annotations
 

@@ -227,3 +227,13 @@ def test_a_partial_order_takes_no_third_list() -> None:
 
     with pytest.raises(PolicyError):
         Policy.from_yaml(text)
+
+
+@pytest.mark.parametrize("name", ["first", "last", "never", "called", "executed", "result_used"])
+def test_a_short_form_of_one_text_stands_in_brackets_or_without(name: str) -> None:
+    bare, bracketed = (f"version: 1\nrules:\n  - {name}: {form}\n" for form in ("a", "[a]"))
+
+    assert Policy.from_yaml(bracketed).rules == Policy.from_yaml(bare).rules
+    Draft202012Validator(policy_schema()).validate(yaml.safe_load(bracketed))
+    with pytest.raises(PolicyError):
+        Policy.from_yaml(bracketed.replace("[a]", "[a, b]"))
