@@ -17,6 +17,7 @@
 7. Other kinds of lines are counted on the agent (`claude_code.lines`).
 8. A line that follows one which nobody gives, a block of an unknown type that asks for a call which
    nobody answers, and a line of an unknown kind that tells of a call are holes of the run.
+9. Lines that a session copied from another count there (`session_copies`).
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ from trackway_analyzer.read.claude_code_turns import Call, Turn, new_turn
 from trackway_analyzer.read.foreign_values import made_id, time_of, trace_id_of
 from trackway_analyzer.read.json_documents import Located
 from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.read.session_copies import Copies
 from trackway_analyzer.read.session_spans import Answer, SessionSpans
 from trackway_analyzer.spans import RawSpan
 
@@ -92,9 +94,12 @@ def begins_claude_code(document: Any) -> bool:
     return kind in _OTHERS and ("sessionId" in document or "messageId" in document)
 
 
-def claude_code_spans(lines: Sequence[Located], quarantine: Quarantine) -> Iterator[RawSpan]:
+def claude_code_spans(
+    lines: Sequence[Located], quarantine: Quarantine, copies: Copies
+) -> Iterator[RawSpan]:
     """Return the lines of a file as the spans of its sessions."""
     sessions: dict[str, list[Line]] = defaultdict(list)
+    origins: dict[str, str] = {}
     known: dict[str, Line] = {}
     for offset, line in lines:
         session = line.get("sessionId")
@@ -108,23 +113,34 @@ def claude_code_spans(lines: Sequence[Located], quarantine: Quarantine) -> Itera
                 detail = "a line with the id of another line; the first one counts"
                 quarantine.add(Reason.BROKEN_LINE, detail, offset)
             if uuid in known:
+                if known[uuid]["sessionId"] != session:
+                    origins[session] = known[uuid]["sessionId"]
                 continue
             known[uuid] = line
+            original = copies.session_of(uuid, session, quarantine.file)
+            if original is not None:
+                origins[session] = original
+                continue
         if line.get("type") in SPOKEN and not isinstance(line.get("message"), dict):
             quarantine.add(Reason.BROKEN_LINE, "a line without a message", offset)
         sessions[session].append(line)
     silent = True
     for session, own in sessions.items():
-        for span in _Session(session, in_order(own), known, quarantine.file).spans():
+        reading = _Session(session, in_order(own), known, quarantine.file, origins.get(session))
+        for span in reading.spans():
             silent = False
             yield span
-    if silent:
+    if silent and origins:
+        detail = f"every line is a copy of one of the session {', '.join(origins.values())}"
+        quarantine.add(Reason.EMPTY_FILE, detail)
+    elif silent:
         quarantine.add(Reason.NOT_A_TRACE, "session lines of Claude Code, and nobody says anything")
 
 
 def _equal(one: Line, other: Line) -> bool:
+    """Tell whether two lines are one, whichever session they are in."""
     try:
-        return one == other
+        return {**one, "sessionId": None} == {**other, "sessionId": None}
     except RecursionError:  # nested deeper than Python compares
         return False
 
@@ -141,13 +157,19 @@ class _Session:
     """The lines of one session in one file."""
 
     def __init__(
-        self, session: str, lines: list[Line], given: Mapping[str, Line], file: str
+        self,
+        session: str,
+        lines: list[Line],
+        given: Mapping[str, Line],
+        file: str,
+        origin: str | None,
     ) -> None:
         self._session = session
         self._others = Counter(str(text(line.get("type"))) for line in lines)
         self._lines = unfolded(lines)
         self._given = given
         self._workflow = workflow_of(file)
+        self._origin = origin
         trace_id = trace_id_of(session) or made_id(session, digits=32)
         self._spans = SessionSpans(_AGENT, trace_id, clock=False)
         self._results = self._all_results()
@@ -198,6 +220,7 @@ class _Session:
             parent = known or made_id(self._session, "call of", called)
         else:
             attributes["claude_code.lines"] = dict(self._others)
+            attributes["claude_code.continued_from"] = self._origin
         return self._spans.agent(
             name or _AGENT,
             attributes,

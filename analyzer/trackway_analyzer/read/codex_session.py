@@ -13,6 +13,7 @@
 5. Lines of before the envelope (`{"type": "message", ...}` bare) are read too.
 6. An item of an unknown type that asks for a call which nobody answers, and a line of an unknown
    kind that tells of a call, are holes of the run.
+7. Items that a fork copied count in the session that it was forked from (`session_copies`).
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from trackway_analyzer.read.codex_threads import named_thread, spawned_by, threa
 from trackway_analyzer.read.foreign_values import made_id, time_of, trace_id_of
 from trackway_analyzer.read.json_documents import Located
 from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.read.session_copies import Copies
 from trackway_analyzer.read.session_spans import Answer, Hole, SessionSpans
 from trackway_analyzer.spans import RawSpan
 
@@ -53,6 +55,8 @@ _BARE_HEAD: Final = frozenset(["id", "timestamp", "instructions", "git", "cwd"])
 _FAILURES: Final = frozenset(["error", "stream_error", "turn_aborted"])
 
 Line = dict[str, Any]
+Unpacked = tuple[str, Line, int | None]
+"""The kind of a line, what it holds, and its time."""
 
 
 def begins_codex(document: Any) -> bool:
@@ -72,16 +76,20 @@ def _is_bare_head(line: Line) -> bool:
     return "instructions" in line or line.keys() <= _BARE_HEAD
 
 
-def codex_spans(lines: Sequence[Located], quarantine: Quarantine) -> Iterator[RawSpan]:
+def codex_spans(
+    lines: Sequence[Located], quarantine: Quarantine, copies: Copies
+) -> Iterator[RawSpan]:
     """Return the lines of a file as the spans of its session."""
     unpacked = [_unpacked(line) for _, line in lines if isinstance(line, dict)]
     if len(unpacked) < len(lines):
         detail = "a line must be an object"
         quarantine.add(Reason.BROKEN_LINE, detail, count=len(lines) - len(unpacked))
-    yield from _Session(unpacked).spans()
+    own = _without_copies(unpacked, copies, quarantine)
+    if own is not None:
+        yield from _Session(own).spans()
 
 
-def _unpacked(line: Line) -> tuple[str, Line, int | None]:
+def _unpacked(line: Line) -> Unpacked:
     """Return the kind of a line, what it holds, and its time."""
     time, payload = time_of(line.get("timestamp")), line.get("payload")
     if isinstance(payload, dict):
@@ -89,6 +97,26 @@ def _unpacked(line: Line) -> tuple[str, Line, int | None]:
     if "record_type" in line:
         return "state", line, time
     return ("session_meta" if _is_bare_head(line) else "response_item"), line, time
+
+
+def _without_copies(
+    lines: list[Unpacked], copies: Copies, quarantine: Quarantine
+) -> list[Unpacked] | None:
+    """Return the lines that a session did not copy; None where nothing is its own."""
+    metas = [payload for kind, payload, _ in lines if kind == "session_meta"]
+    meta = metas[0] if metas else {}
+    session, original = text(meta.get("id")), text(meta.get("forked_from_id")) or None
+    places = [place for place, line in enumerate(lines) if line[0] == "response_item"]
+    items = [_signature(lines[place]) for place in places]
+    count = copies.copied(session or "", original, items, quarantine.file)
+    if not count:
+        return lines
+    if count == len(items):
+        quarantine.add(Reason.EMPTY_FILE, f"every item is a copy of one of the session {original}")
+        return None
+    # What the events behind the last copied item tell belongs to it, up to the next item.
+    heads = [line for line in lines[: places[count]] if line[0] in _HEADS]
+    return [*heads, *lines[places[count] :]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +161,7 @@ class _Answered:
 class _Session:
     """The lines of one session."""
 
-    def __init__(self, lines: list[tuple[str, Line, int | None]]) -> None:
+    def __init__(self, lines: list[Unpacked]) -> None:
         self._lines = lines
         metas = [payload for kind, payload, _ in lines if kind == "session_meta"]
         self._meta: Line = metas[0] if metas else {}
@@ -190,6 +218,7 @@ class _Session:
             "codex.cwd": self._meta.get("cwd"),
             "codex.git": git if isinstance(git, dict) else None,
             "codex.source": self._meta.get("source"),
+            "codex.forked_from": self._meta.get("forked_from_id"),
             "codex.instructions": self._meta.get("instructions"),
             "codex.events": dict(self._others) or None,
         }
@@ -371,7 +400,7 @@ def _sum(first: Line, second: Line) -> Line:
     return both
 
 
-def _signature(line: tuple[str, Line, int | None]) -> str:
+def _signature(line: Unpacked) -> str:
     try:
         return compact(line[1])
     except UnencodableError:

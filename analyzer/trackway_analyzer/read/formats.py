@@ -43,6 +43,7 @@ from trackway_analyzer.read.phoenix_export import (
     phoenix_spans,
 )
 from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.read.session_copies import Copies
 from trackway_analyzer.read.transcripts.chat_messages import (
     message_lines,
     transcript_spans,
@@ -79,7 +80,7 @@ class LineFormat:
     format: Format
     begins: Callable[[Any], bool]
     """Tells a line of this format; once one is found, what no format knows is its too."""
-    spans: Callable[[Sequence[Located], Quarantine], Spans]
+    spans: Callable[[Sequence[Located], Quarantine, Copies], Spans]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ DOCUMENTS: Final[tuple[DocumentFormat, ...]] = (
 LINES: Final[tuple[LineFormat, ...]] = (
     LineFormat(Format.CLAUDE_CODE, begins_claude_code, claude_code_spans),
     LineFormat(Format.CODEX, begins_codex, codex_spans),
-    LineFormat(Format.MESSAGES, is_message, message_lines),
+    LineFormat(Format.MESSAGES, is_message, lambda lines, aside, _: message_lines(lines, aside)),
 )
 TABLES: Final[tuple[TableFormat, ...]] = (
     TableFormat(Format.CLICKHOUSE, is_clickhouse_table, clickhouse_table_spans),
@@ -149,7 +150,8 @@ def table_format(names: Sequence[str], forced: Format | None = None) -> TableFor
 class SessionLines:
     """Lines of one file that are read together, once the file ends."""
 
-    def __init__(self, forced: Format | None) -> None:
+    def __init__(self, forced: Format | None, copies: Copies) -> None:
+        self._copies = copies
         self._known = [known for known in LINES if forced in (None, known.format)]
         self._found: LineFormat | None = None
         self._lines: list[Located] = []
@@ -176,7 +178,7 @@ class SessionLines:
             detail = f"lines of a session beyond {MAX_DOCUMENT} bytes"
             quarantine.add(Reason.TOO_LARGE, detail, count=self._beyond)
         if self._found is not None:
-            yield from self._found.spans(self._lines, quarantine)
+            yield from self._found.spans(self._lines, quarantine, self._copies)
 
 
 def _is_unknown(document: Any) -> bool:

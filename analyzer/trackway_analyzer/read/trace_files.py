@@ -38,6 +38,7 @@ from trackway_analyzer.read.overlooked import overlooked
 from trackway_analyzer.read.parquet import ForeignTableError, any_table, parquet_tables
 from trackway_analyzer.read.partial_answers import PartialAnswers, is_empty_answer
 from trackway_analyzer.read.quarantine import Quarantine, Quarantined, Reason, quarantine_table
+from trackway_analyzer.read.session_copies import Copies, originals_first
 from trackway_analyzer.read.source import STDIN, Listing, PassedOver, TraceFile
 from trackway_analyzer.read.span_rows import Gathering, SpanBatch
 from trackway_analyzer.read.spool_frames import arrow_table, spooled
@@ -75,10 +76,15 @@ class _Work:
         self._answers = PartialAnswers()
         self._adopted = set[Quarantined]()
         self._trajectories = Trajectories()
+        self._copies = Copies()
 
     def in_order(self, traces: list[TraceFile]) -> list[TraceFile]:
-        """Return the files in the order in which they are to be read: those of logs first."""
+        """Return the files in the order in which they are to be read.
+
+        Those of logs come first, sessions before those that copied them.
+        """
         if len(traces) > 1:
+            traces, self._copies = originals_first(traces)
             logs = {file.name for file in traces if holds_logs(file)}
             traces = sorted(traces, key=lambda file: file.name not in logs) if logs else traces
         self._ahead = LogsAhead(traces, self._logs)
@@ -155,7 +161,7 @@ class _Work:
                 else:
                     yield from self._message(offset, body, quarantine)
         else:
-            session = SessionLines(self._forced)
+            session = SessionLines(self._forced, self._copies)
             for located in documents(stream, quarantine):
                 usual = isinstance(located[1], UsualDocument)
                 if usual or not session.take(located):
