@@ -71,11 +71,14 @@ class StepScope:
         evidence = self.evidence
         hidden: Hidden | None = None
         unsure: Hidden | None = None
+        of_another: int | None = None
         about: list[int] = []
         other: list[int] = []
         for call in reversed(calls):
             in_order, answered = evidence.earlier(call, self.row), evidence.answered(call)
             another = self._about_another(call)
+            if another is True and in_order is True and answered is True:
+                of_another = call if of_another is None else of_another
             if in_order is False or answered is False or another is True:
                 continue
             if isinstance(another, Hidden):
@@ -94,7 +97,7 @@ class StepScope:
             return hidden
         if about or other:
             return _from(evidence, (about or other)[0])
-        return self._unseen() or NoSource(name)
+        return self._unseen() or NoSource(name, of_another)
 
     def _argument(self) -> str | None:
         return self.entity or self.evidence.spec(self.evidence.tool[self.row]).entity.argument

@@ -89,7 +89,10 @@ def because(evidence: Evidence, reason: Because) -> str:
     left, right = reason.left, reason.right
     for side in (left, right):
         if side is not None and isinstance(side.value, NoSource):
-            return f"{side.text} cannot be read: no earlier successful {side.value.name}"
+            other = side.value.of_another
+            but = "" if other is None else f" of the same entity: {at_step(evidence, other)} was of"
+            but += "" if other is None else " another"
+            return f"{side.text} cannot be read: no earlier successful {side.value.name}{but}"
     operator = reason.operator or "=="
     if reason.negated:
         operator = _OPPOSITE.get(operator, f"not {operator}")

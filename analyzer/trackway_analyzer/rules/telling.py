@@ -318,9 +318,16 @@ def nearest_id(evidence: Evidence, row: int, value: JsonValue) -> str | None:
     if found:
         nearest, call = max(found, key=lambda pair: likeness(pair[0], value))
         return f"{shown_apart(nearest, value)[0]} from {at_step(evidence, call)}"
-    if calls:
-        return f"{at_step(evidence, calls[0])}, whose result has no id at its declared place"
-    return None
+    declaring = [call for call in calls if _declares_ids(evidence, call)]
+    if declaring:
+        return f"{at_step(evidence, declaring[0])}, whose result has no id at its declared place"
+    return f"{at_step(evidence, calls[0])}, whose result has no id" if calls else None
+
+
+def _declares_ids(evidence: Evidence, call: int) -> bool:
+    """Whether it is said of a tool that it returns entities."""
+    entity = evidence.spec(evidence.tool[call]).entity
+    return entity.type is not None or entity.result is not None
 
 
 def _fulfilled(truth: Truth) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
 
 from trackway_analyzer.model import JsonValue
@@ -42,6 +42,8 @@ class NoSource:
     """No earlier successful result could be read."""
 
     name: str
+    of_another: int | None = field(default=None, compare=False)
+    """Row of the nearest call that succeeded, of another entity than the step's."""
 
 
 Reading: TypeAlias = JsonValue | Absent | Hidden | NoSource

@@ -484,6 +484,25 @@ class TestGuards:
             " check_policy.eligible cannot be read: no earlier successful check_policy"
         )
 
+    def test_a_guard_that_was_read_of_another_entity_says_so(self, refund: Any) -> None:
+        run = [refund.lookup("A2"), refund.policy(order="A1"), refund.refund("A2")]
+        pattern = [REFUND_ONLY[0], REFUND_ONLY[1] | {"guard": "check_policy.eligible"}]
+
+        assert violation(run, pattern) == (
+            "step 3 refund_api.create ran although its guard forbids it: check_policy.eligible"
+            " cannot be read: no earlier successful check_policy of the same entity: check_policy"
+            " at step 2 was of another"
+        )
+
+    def test_the_nearest_lookup_is_one_that_returns_entities(self, refund: Any) -> None:
+        listed = refund.lookup() | {"result": ["A1"]}
+        run = [listed, refund.policy(), refund.refund("A2")]
+        pattern = [PATTERN[0], {"tool": "check_policy", "kind": "lookup"}, REFUND_ONLY[1]]
+
+        assert violation(run, pattern).endswith(
+            "nearest: lookup_order at step 1, whose result has no id at its declared place"
+        )
+
     def test_a_hidden_step_may_be_what_a_guard_reads(
         self, refund: Any, gapped: Callable[..., Trajectory]
     ) -> None:

@@ -158,10 +158,10 @@ def steps(*specs: Any, **options: Any) -> Sequence:
             [made("look", kind="lookup"), pay("B2")],
             None,
             "",
-            (2, None, "B2", "look at step 1, whose result has no id at its declared place"),
+            (2, None, "B2", "look at step 1, whose result has no id"),
             (
                 'step 2 pay: order_id "B2" was returned by no earlier successful lookup;'
-                " nearest: look at step 1, whose result has no id at its declared place"
+                " nearest: look at step 1, whose result has no id"
             ),
         ),
         (
