@@ -229,7 +229,6 @@ class _Digest:
         root = (
             "tool IS NOT NULL OR coalesce(output = 'null', false)"
             f" OR coalesce(contains(attributes, '\"{Trackway.INSTRUMENTATION_LOST}\"'), false)"
-            f" OR coalesce(contains(attributes, '\"{Trackway.HOLES}\"'), false)"
             f" OR CASE WHEN coalesce(contains(attributes, {_quoted(STREAMED)}), false)"
             f" THEN coalesce(regexp_matches(output, {_quoted(IN_PIECES)}), false) ELSE false END"
         )

@@ -20,14 +20,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from trackway.schema import GenAI, Trackway
 from trackway_analyzer.dialects.parts import parts_of_exchange
 from trackway_analyzer.dialects.provider_calls import Asked, Exchange, Told
-from trackway_analyzer.dialects.values import integer, text
-from trackway_analyzer.json_text import UnencodableError, compact
+from trackway_analyzer.dialects.values import text
 from trackway_analyzer.read.call_shapes import tells_of_a_call
 from trackway_analyzer.read.codex_commands import (
     exit_code,
@@ -38,124 +36,41 @@ from trackway_analyzer.read.codex_commands import (
 )
 from trackway_analyzer.read.codex_events import EventCalls
 from trackway_analyzer.read.codex_items import exchange_in, is_of_unknown_type, output_of, said_in
+from trackway_analyzer.read.codex_lines import (
+    HEADS,
+    Line,
+    Unpacked,
+    begins_codex,
+    signature_of,
+    unpacked_line,
+    without_copies,
+)
 from trackway_analyzer.read.codex_threads import named_thread, spawned_by, thread_hole, thread_of
-from trackway_analyzer.read.foreign_values import made_id, time_of, trace_id_of
+from trackway_analyzer.read.codex_turns import Answered, Call, Turn, summed
+from trackway_analyzer.read.foreign_values import made_id, trace_id_of
 from trackway_analyzer.read.json_documents import Located
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.session_copies import Copies
 from trackway_analyzer.read.session_spans import Answer, Hole, SessionSpans
 from trackway_analyzer.spans import RawSpan
 
+__all__ = ["begins_codex", "codex_spans"]
+
 _AGENT: Final = "codex"
-_ENVELOPES: Final = frozenset(
-    ["session_meta", "response_item", "event_msg", "turn_context", "compacted"]
-)
-_HEADS: Final = ("session_meta", "turn_context", "state")
-_BARE_HEAD: Final = frozenset(["id", "timestamp", "instructions", "git", "cwd"])
 _FAILURES: Final = frozenset(["error", "stream_error", "turn_aborted"])
-
-Line = dict[str, Any]
-Unpacked = tuple[str, Line, int | None]
-"""The kind of a line, what it holds, and its time."""
-
-
-def begins_codex(document: Any) -> bool:
-    """Tell whether a document is a line of a session."""
-    if not isinstance(document, dict):
-        return False
-    if isinstance(document.get("payload"), dict):
-        kind = document.get("type")
-        return isinstance(kind, str) and kind in _ENVELOPES
-    return "record_type" in document or _is_bare_head(document)
-
-
-def _is_bare_head(line: Line) -> bool:
-    """Tell the head of a session of before the envelope."""
-    if not line.keys() >= {"id", "timestamp"}:
-        return False
-    return "instructions" in line or line.keys() <= _BARE_HEAD
 
 
 def codex_spans(
     lines: Sequence[Located], quarantine: Quarantine, copies: Copies
 ) -> Iterator[RawSpan]:
     """Return the lines of a file as the spans of its session."""
-    unpacked = [_unpacked(line) for _, line in lines if isinstance(line, dict)]
+    unpacked = [unpacked_line(line) for _, line in lines if isinstance(line, dict)]
     if len(unpacked) < len(lines):
         detail = "a line must be an object"
         quarantine.add(Reason.BROKEN_LINE, detail, count=len(lines) - len(unpacked))
-    own = _without_copies(unpacked, copies, quarantine)
+    own = without_copies(unpacked, copies, quarantine)
     if own is not None:
         yield from _Session(own).spans()
-
-
-def _unpacked(line: Line) -> Unpacked:
-    """Return the kind of a line, what it holds, and its time."""
-    time, payload = time_of(line.get("timestamp")), line.get("payload")
-    if isinstance(payload, dict):
-        return str(text(line.get("type"))), payload, time
-    if "record_type" in line:
-        return "state", line, time
-    return ("session_meta" if _is_bare_head(line) else "response_item"), line, time
-
-
-def _without_copies(
-    lines: list[Unpacked], copies: Copies, quarantine: Quarantine
-) -> list[Unpacked] | None:
-    """Return the lines that a session did not copy; None where nothing is its own."""
-    metas = [payload for kind, payload, _ in lines if kind == "session_meta"]
-    meta = metas[0] if metas else {}
-    session, original = text(meta.get("id")), text(meta.get("forked_from_id")) or None
-    places = [place for place, line in enumerate(lines) if line[0] == "response_item"]
-    items = [_signature(lines[place]) for place in places]
-    count = copies.copied(session or "", original, items, quarantine.file)
-    if not count:
-        return lines
-    if count == len(items):
-        quarantine.add(Reason.EMPTY_FILE, f"every item is a copy of one of the session {original}")
-        return None
-    # What the events behind the last copied item tell belongs to it, up to the next item.
-    heads = [line for line in lines[: places[count]] if line[0] in _HEADS]
-    return [*heads, *lines[places[count] :]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A call that an item asks for."""
-
-    asked: Asked
-    told: Told | None
-    """What the provider told at once."""
-    time: int | None
-    place: int
-    unknown: str | None
-    """Type of the item, where it is one that nobody knows."""
-
-
-@dataclass(slots=True)
-class _Turn:
-    """What the model wrote between two things that it read."""
-
-    heard: list[Any]
-    model: str | None
-    place: int
-    said: list[Any] = field(default_factory=list)
-    calls: list[_Call] = field(default_factory=list)
-    start: int | None = None
-    end: int | None = None
-    usage: Line = field(default_factory=dict)
-    error: str | None = None
-    failure: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Answered:
-    """The answer to a call, and when it came."""
-
-    told: Told
-    time: int | None
-    runs_in: str | None = None
-    """Session in which the command still runs."""
 
 
 class _Session:
@@ -165,16 +80,16 @@ class _Session:
         self._lines = lines
         metas = [payload for kind, payload, _ in lines if kind == "session_meta"]
         self._meta: Line = metas[0] if metas else {}
-        self._id = text(self._meta.get("id")) or made_id(*map(_signature, lines))
-        self._answers: dict[str | None, _Answered] = {}
+        self._id = text(self._meta.get("id")) or made_id(*map(signature_of, lines))
+        self._answers: dict[str | None, Answered] = {}
         self._asked: dict[str | None, Asked] = {}
         """What items ask for, by call id."""
         self._codes: dict[str, int] = {}
         """Exit codes of commands by the session in which they ran."""
         self._events = EventCalls()
         self._holes: list[Hole] = []
-        self._turns: list[_Turn] = []
-        self._open: _Turn | None = None
+        self._turns: list[Turn] = []
+        self._open: Turn | None = None
         self._heard: list[Any] = []
         self._model: str | None = None
         self._made = 0
@@ -235,7 +150,7 @@ class _Session:
             self._item(payload, time, place)
         elif kind != "session_meta":
             self._others[kind] += 1
-            if kind not in _HEADS and tells_of_a_call(payload):
+            if kind not in HEADS and tells_of_a_call(payload):
                 self._holes.append({"what": f"what a line of the unknown kind {kind} tells"})
 
     def _event(self, payload: Line, time: int | None, place: int) -> None:
@@ -263,7 +178,7 @@ class _Session:
         if not isinstance(total, dict):
             turn.usage = turn.usage or usage
         elif total != self._total:
-            turn.usage = _sum(turn.usage, usage)
+            turn.usage = summed(turn.usage, usage)
             self._total, self._open = total, None
 
     def _item(self, payload: Line, time: int | None, place: int) -> None:
@@ -278,7 +193,7 @@ class _Session:
         elif exchange.asked is not None:
             turn, asked = self._turn(time, place), exchange.asked
             unknown = kind if is_of_unknown_type(payload) else None
-            turn.calls.append(_Call(asked, exchange.told, time, place, unknown))
+            turn.calls.append(Call(asked, exchange.told, time, place, unknown))
             self._asked.setdefault(text(asked.call_id), asked)
             turn.said.append({"role": "assistant", "parts": list(parts_of_exchange(exchange))})
         elif exchange.told is not None:
@@ -296,7 +211,7 @@ class _Session:
         if code is not None and session is not None:
             self._codes[session] = code
         if not refused:
-            answered = _Answered(told, time, still_running(tool, output))
+            answered = Answered(told, time, still_running(tool, output))
             self._answers.setdefault(text(told.call_id), answered)
         parts = list(parts_of_exchange(Exchange(told=told)))
         self._hear({"role": "tool", "parts": parts})
@@ -305,30 +220,20 @@ class _Session:
         self._open = None
         self._heard.append(message)
 
-    def _turn(self, time: int | None, place: int) -> _Turn:
+    def _turn(self, time: int | None, place: int) -> Turn:
         if self._open is None:
-            self._open = _Turn(self._heard, self._model, place, start=time)
+            self._open = Turn(self._heard, self._model, place, start=time)
             self._heard = []
             self._turns.append(self._open)
         self._open.end = time if time is not None else self._open.end
         return self._open
 
-    def _put_down(self, spans: SessionSpans, head: str, turn: _Turn) -> None:
+    def _put_down(self, spans: SessionSpans, head: str, turn: Turn) -> None:
         for message in turn.heard:
             spans.hear(head, message)
-        usage = turn.usage
-        attributes = {
-            GenAI.OUTPUT_MESSAGES: [message for message in turn.said if message],
-            GenAI.REQUEST_MODEL: turn.model,
-            GenAI.INPUT_TOKENS: usage.get("input_tokens"),
-            GenAI.OUTPUT_TOKENS: usage.get("output_tokens"),
-            GenAI.CACHE_READ_TOKENS: usage.get("cached_input_tokens"),
-            GenAI.REASONING_TOKENS: usage.get("reasoning_output_tokens"),
-            GenAI.ERROR_TYPE: turn.error,
-        }
         spans.model(
             head,
-            attributes,
+            turn.attributes(),
             start=turn.start,
             end=turn.end,
             failure=turn.failure,
@@ -337,10 +242,10 @@ class _Session:
         for call in turn.calls:
             self._carry_out(spans, head, turn, call)
 
-    def _carry_out(self, spans: SessionSpans, head: str, turn: _Turn, call: _Call) -> None:
+    def _carry_out(self, spans: SessionSpans, head: str, turn: Turn, call: Call) -> None:
         asked = call.asked
         call_id, tool = text(asked.call_id), text(asked.name) or ""
-        at_once = None if call.told is None else _Answered(call.told, turn.end)
+        at_once = None if call.told is None else Answered(call.told, turn.end)
         found = at_once or self._answers.get(call_id)
         if found is None:
             if call.unknown is not None:
@@ -389,19 +294,3 @@ class _Session:
             span_id = made_id(self._id, "call", call.call_id)
             times = {"start": call.start, "end": call.end}
             spans.tool(head, answer, span_id=span_id, place=call.place, **times)
-
-
-def _sum(first: Line, second: Line) -> Line:
-    """Add counts; one that either lacks is that of the other."""
-    both = {**first, **second}
-    for name in first.keys() & second.keys():
-        one, other = integer(first[name]), integer(second[name])
-        both[name] = other if one is None else one if other is None else one + other
-    return both
-
-
-def _signature(line: Unpacked) -> str:
-    try:
-        return compact(line[1])
-    except UnencodableError:
-        return line[0]

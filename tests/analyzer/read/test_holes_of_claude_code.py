@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import trackway_analyzer as ta
 from analyzer.read.session_lines import Lines, only, use, verdict, words
 
 ASKED = use("c1", "Task", prompt="Look around")
@@ -237,3 +238,12 @@ def test_lines_without_times_stand_in_the_order_of_the_file(
     assert [step.tool or "llm" for step in trajectory.steps] == ["llm", "t0", "llm", "t1", "llm"]
     assert trajectory.final_text == "fin"
     assert "missing_steps" not in [gap.name for gap in trajectory.gaps]
+
+
+def test_a_hole_outlives_conversion(tmp_path: Path) -> None:
+    path = delegating(agentId="ag1").write(tmp_path / "session.jsonl")
+    ta.load(path).to_parquet(tmp_path / "spans.parquet")
+    assert details(tmp_path / "spans.parquet") == ["the sub-agent ag1"]
+    assert verdict(tmp_path / "spans.parquet") == "insufficient"
+    ta.load(path).to_atif(tmp_path / "run.jsonl")
+    assert verdict(tmp_path / "run.jsonl") == "insufficient"
