@@ -379,3 +379,16 @@ class TestWhyAClaimIsOpen:
                 'the final text claims "I refunded 84", but step 2 refund had no amount, not 84',
             )
         ]
+
+
+@pytest.mark.parametrize(
+    ("text", "states"),
+    [("I refunded A1 and A2.", []), ("I refunded A2.", []), ("I refunded A3.", ["violated"])],
+)
+def test_an_id_in_a_list_of_ids_is_what_the_call_was_about(
+    said: Callable[..., Any], call: Any, text: str, states: list[str]
+) -> None:
+    rule = Claim(says=r"refunded (?P<order_id>[A-Z]\d+)", needs="pay")
+    found = said(rule, [call("pay", {"order_id": ["A1", "A2"]})], final_text=text)
+
+    assert [state for state, _ in found] == states
