@@ -2,7 +2,8 @@
 
 1. Rows with the same trace id, span id, name and start are copies of one span (an exporter's retry,
    a file read twice, a snapshot before the end). The most complete one stays: finished before
-   unfinished, then the longest content, then the most values. No order of the rows decides.
+   unfinished, then the longest content, then the most values. No order of the rows decides. Stores
+   keep times to the microsecond or millisecond: a start that is the other's so rounded is the same.
 2. Rows with the same ids and another name or start are different spans; all stay, and children
    belong to the earliest.
 3. Each row beyond the first under one id counts as a duplicate span id.
@@ -11,6 +12,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -61,7 +64,50 @@ def _spans(columns: SpanColumns, rows: Ints) -> list[list[int]]:
     for row, name, content in zip(rows.tolist(), names, texts, strict=True):
         text = "\x00".join(part or "" for part in content)
         spans[int(columns.start[row]), name].append((int(columns.end[row]), len(text), text, row))
-    return [_ordered(columns, sorted(spans[key])) for key in sorted(spans)]
+    joined: list[_Copies] = []
+    for start, name in sorted(spans):
+        known = _known(joined, start, name)
+        if known is None:
+            joined.append(_Copies(start, name, spans[start, name]))
+        else:
+            known.start = start
+            known.rows += spans[start, name]
+    return [_ordered(columns, sorted(each.rows)) for each in joined]
+
+
+def _known(joined: list[_Copies], start: int, name: str) -> _Copies | None:
+    """Return the span that a row is of, among those that started no later."""
+    for each in reversed(joined):
+        if start - each.start >= _UNITS[-1]:
+            return None
+        if each.holds(start, name):
+            return each
+    return None
+
+
+@dataclass(slots=True)
+class _Copies:
+    """Rows of one span: their latest start, their name, and what they hold."""
+
+    start: int
+    name: str
+    rows: list[tuple[int, int, str, int]]
+
+    def holds(self, start: int, name: str) -> bool:
+        """Tell whether a row is of this span: it started then, but for rounding."""
+        return self.name == name and _is_rounded(self.start, start)
+
+
+def _is_rounded(one: int, other: int) -> bool:
+    """Tell whether one time is the other to a coarser unit, or both are of one that is coarse."""
+    apart = abs(one - other)
+    if apart == _UNITS[0]:
+        return one % apart == 0 and other % apart == 0
+    return any(apart < unit and (one % unit == 0 or other % unit == 0) for unit in _UNITS)
+
+
+_UNITS: Final = (1_000, 1_000_000)
+"""Nanoseconds of what stores round times to."""
 
 
 def _ordered(columns: SpanColumns, copies: list[tuple[int, int, str, int]]) -> list[int]:

@@ -448,3 +448,48 @@ def test_a_trace_of_langfuse_that_repeats_its_observation_gets_no_span(tmp_path:
     path = tmp_path / "trace.json"
     path.write_text(json.dumps(langfuse_trace(LOOK, input={"a": 1}, output="r")))
     assert len(ta.load(path).span_table) == 1
+
+
+def as_jaeger(document: dict[str, Any]) -> dict[str, Any]:
+    """Say of OTLP what Jaeger would: its times are microseconds."""
+    found: dict[str, Any] = {}
+    for group in document["resourceSpans"]:
+        for part in group["scopeSpans"]:
+            for span in part["spans"]:
+                trace = found.setdefault(span["traceId"], {"traceID": span["traceId"], "spans": []})
+                start, end = (int(span[f"{name}TimeUnixNano"]) for name in ("start", "end"))
+                parent = span.get("parentSpanId")
+                trace["spans"].append(
+                    {
+                        "traceID": span["traceId"],
+                        "spanID": span["spanId"],
+                        "operationName": span["name"],
+                        "references": [
+                            {"refType": "CHILD_OF", "traceID": span["traceId"], "spanID": parent}
+                        ]
+                        * bool(parent),
+                        "startTime": start // 1000,
+                        "duration": (end - start) // 1000,
+                        "tags": [
+                            {"key": "otel.scope.name", "value": part["scope"]["name"]},
+                            *(
+                                {"key": each["key"], "value": next(iter(each["value"].values()))}
+                                for each in span["attributes"]
+                            ),
+                        ],
+                        "processID": "p1",
+                    }
+                )
+                trace["processes"] = {"p1": {"serviceName": "s", "tags": []}}
+    return {"data": list(found.values())}
+
+
+def test_two_exports_of_one_trace_are_one_run_of_single_steps(tmp_path: Path) -> None:
+    document = json.loads(PHOENIX_TWIN.read_text())
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    (tmp_path / "b.json").write_text(json.dumps(as_jaeger(document)))
+    (tmp_path / "c.json").write_bytes((EXPORTS / "phoenix_spans.json").read_bytes())
+    both, alone = only(tmp_path), only(PHOENIX_TWIN)
+    assert len(ta.load(tmp_path / "b.json").span_table) == len(ta.load(PHOENIX_TWIN).span_table)
+    assert [step.tool for step in both.steps] == [step.tool for step in alone.steps]
+    assert [gap.name for gap in both.gaps] == ["duplicate_span_id"]

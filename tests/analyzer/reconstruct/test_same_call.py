@@ -303,6 +303,18 @@ def test_of_two_copies_with_the_same_content_the_one_that_says_more_stays(first:
     assert step.ok is False
 
 
+@pytest.mark.parametrize(
+    ("later", "steps"),
+    [(-123, 1), (-123_456, 1), (123, 1), (1_000, 1), (1_000_000, 2), (1_500_001, 2)],
+)
+def test_a_span_whose_times_a_store_rounded_is_the_same(later: int, steps: int):
+    record = Recording()
+    record.tool("refund", {"id": 7}, "done")
+    start = record.rows[0]["start"] // 1_000_000 * 1_000_000
+    record.rows[:] = [{**record.rows[0], "start": start + at} for at in (0, later)]
+    assert len(record.run().steps) == steps
+
+
 def test_different_spans_under_one_id_both_stay():
     record = Recording()
     record.tool("lookup", {}, "done", span_id="same")
