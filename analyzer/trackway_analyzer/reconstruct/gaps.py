@@ -4,7 +4,8 @@
 2. `no_root`: no span of the run is a root.
 3. `parent_cycle`: spans were their own ancestors; cut above the earliest. Counts cycles.
 4. `duplicate_span_id`: further rows under an id that was seen already. Counts rows.
-5. `clock_skew`: a span started more than 1 ms before its parent. Counts spans.
+5. `clock_skew`: a span started more than 1 ms before its parent. Counts spans. Or steps beside
+   others have neither a start nor a logical clock: no clock orders them. Counts those steps.
 6. `unfinished_span`: a step never ended; or spans that are no steps, counted together; or a run
    of our SDK lacks the run span of a part, which is exported when it ends (`run_parts`). Counts
    run ids.
@@ -58,6 +59,7 @@ from trackway_analyzer.spans import NO_TIME
 
 _LOST: Final = f'"{Trackway.INSTRUMENTATION_LOST}"'.replace(".", r"\.")
 
+_UNORDERED: Final = "steps without a start, and no logical clock orders them"
 _MOST: Final = 2**31 - 1
 
 
@@ -114,6 +116,11 @@ def _untimed(evidence: Evidence) -> Found:
     columns = evidence.columns
     lacks_start = columns.is_step & (columns.start == NO_TIME)
     lacks_end = columns.is_step & (columns.end == NO_TIME)
+    unordered = lacks_start & (columns.ints("step_index") == NONE)
+    several = dict(_sums(evidence, columns.is_step))
+    for number, count in _sums(evidence, unordered):
+        if several[number] > 1:
+            yield number, gap(GapName.CLOCK_SKEW, count, detail=_UNORDERED)
     starts, ends = dict(_sums(evidence, lacks_start)), dict(_sums(evidence, lacks_end))
     for number, count in _sums(evidence, lacks_start | lacks_end):
         lacking = [word for word, runs in (("start", starts), ("end", ends)) if number in runs]

@@ -5,7 +5,8 @@
 2. Then the logical clock of the recorder, within one process; then time.
 3. Calls that one model turn asked for are a group without order, however they ran. Their places go
    by the order of the request.
-4. Where no output of the agent's models is recorded, tools of one parent that all overlap in time
+4. A call without a time or a place in the clock stands behind the turn that asked for it.
+5. Where no output of the agent's models is recorded, tools of one parent that all overlap in time
    are a group.
 """
 
@@ -20,6 +21,7 @@ import numpy as np
 from trackway_analyzer.reconstruct.causal import sorted_by_cause
 from trackway_analyzer.reconstruct.columns import NEVER, NONE, TOOL, Ints, paired
 from trackway_analyzer.reconstruct.entries import Entries
+from trackway_analyzer.spans import NO_TIME
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,8 @@ def order_of(entries: Entries) -> Order:
     place = np.zeros(len(entries), dtype=np.int64)
     place[members.entry] = members.place
     time = _lifted(entries, time, index)
-    order = np.lexsort((entries.rank, place, index, time, entries.run))
+    behind = _behind_their_turns(entries, members)
+    order = np.lexsort((entries.rank, place, behind, index, time, entries.run))
     order = _causes_first(entries, order)
     position = np.empty(len(entries), dtype=np.int64)
     runs = entries.run[order]
@@ -68,6 +71,17 @@ class _Members:
         place = np.fromiter((call.place for call in calls.values()), np.int64, len(calls))
         turn = np.unique(paired(entries.run[entry], group), return_inverse=True)[1]
         return cls(entry, turn, place, entries.rank[entry])
+
+
+def _behind_their_turns(entries: Entries, members: _Members) -> Ints:
+    """Return zeros, or where calls have no time, each entry's place behind the turn it is of."""
+    untimed = (entries.start == NO_TIME) & (entries.index == NONE)
+    if not untimed[members.entry].any():
+        return np.zeros(len(entries), dtype=np.int64)
+    behind = 2 * entries.rank
+    for entry in members.entry[untimed[members.entry]].tolist():
+        behind[entry] = 2 * entries.rank[entries.call_of[entry].turn] + 1
+    return behind
 
 
 def _slots(values: Ints, members: _Members) -> Ints:

@@ -8,7 +8,10 @@ import pytest
 
 from analyzer.span_builder import Recording, asked, call, gaps, outline, said, user
 from trackway_analyzer.model import Trajectory
+from trackway_analyzer.reconstruct import reconstruct
 from trackway_analyzer.rules import Never, State
+from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.spans import NO_TIME
 
 RUN_SPAN = {"trackway.schema.version": "1"}
@@ -169,6 +172,34 @@ def test_a_run_without_any_time_has_none():
     run = record.run()
     assert run.tools == ["a", "b"]
     assert [run.run[name] for name in ("start", "end", "duration_s")] == [None, None, None]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_steps_without_times_stand_behind_their_turns_and_their_order_is_not_known(turned: bool):
+    record = Recording()
+    for name in ("a", "b"):
+        record.model(asks=[call(name, {}, f"c-{name}")])
+        record.tool(name, {}, "done", call_id=f"c-{name}")
+    for row in record.rows:
+        row["start"] = row["end"] = NO_TIME
+    if turned:
+        record.rows.reverse()
+    run = record.run()
+    assert [step.tool for step in run.steps] == [None, "a", None, "b"]
+    assert [(gap.name, gap.count) for gap in run.gaps] == [
+        ("clock_skew", 4),
+        ("missing_timestamps", 4),
+    ]
+
+
+def test_of_calls_without_times_that_no_turn_orders_nobody_knows_which_was_earlier():
+    record = Recording()
+    record.tool("a", {}, "done")
+    record.tool("b", {}, "done")
+    for row in record.rows:
+        row["start"] = row["end"] = NO_TIME
+    evidence = Evidence.of(reconstruct(record.table()))
+    assert evidence.earlier(0, 1) == evidence.earlier(1, 0) == Hidden("clock_skew")
 
 
 def test_model_calls_without_messages_have_their_content_off():
