@@ -15,8 +15,10 @@
 4. Still to come: `will`, `shall`, `would`, `can`, `could`, `may`, `might`, `should`, `must`, `need
    to`, `let me`, `please` up to the end of the match or as the verb of what matched; `going to`,
    `scheduled to`, `eligible to` in the clause. `was able to` is done.
+   A second verb has the modal of the first ("I will check it and arrange for the refund").
 5. A question is no claim, nor what somebody else is said to have said ("you said it was …"), nor
-   what is so in general ("only sealed items are refunded"). A question that follows asks nothing
+   what is so in general ("only sealed items are refunded"), nor one of several things to choose
+   ("reasons are a cancelled flight, or others"). A question that follows asks nothing
    about the claim ("…, is there anything else?"), other than a tag ("…, is that right?").
 6. A thing that is only spoken of is not done: what somebody asks for or has a right to ("you asked
    for a refund"), a word before another ("the refund policy", "your refund request"), a thing in
@@ -26,15 +28,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from typing import Final
 
 from trackway_analyzer.rules.claim_forms import (
     AIMED_AT,
+    ALSO_TO_DO,
     ANSWERED_NO,
     ASKED_FOR,
     ASKS,
     ASSURED,
     BOUNDARY,
+    CHOICE,
     COMPOUND,
     CONDITION,
     DEED,
@@ -60,6 +66,8 @@ from trackway_analyzer.rules.claim_forms import (
 )
 from trackway_analyzer.rules.set_aside import Span, set_aside
 
+_OR: Final = re.compile(r"[^.;:!?)]*?,?\s+or\s", re.IGNORECASE)
+
 
 def is_claim(sentence: str, start: int, end: int, values: Iterable[Span] = ()) -> bool:
     """Whether the words of a sentence from `start` to `end` are said to be so.
@@ -67,6 +75,8 @@ def is_claim(sentence: str, start: int, end: int, values: Iterable[Span] = ()) -
     `values` are places of what named groups caught.
     """
     sentence = set_aside(sentence, start, end, values)
+    if CHOICE.search(sentence[:start]) and _OR.match(sentence, end):
+        return False
     if ANSWERED_NO.match(sentence, end) or NEARLY.search(sentence[:start]):
         return False
     own = max((m.end() for m in OWN_WORDS.finditer(sentence, 0, start)), default=0)
@@ -148,6 +158,10 @@ def _clause(sentence: str, start: int, end: int) -> tuple[int, int]:
         starts = starts[:-2] or [0]
     elif SAME_VERB.match(sentence[starts[-1] : start]) and PASSIVE.search(sentence[: starts[-1]]):
         starts = starts[:-1] or [0]
+    while len(starts) > 1 and ALSO_TO_DO.match(sentence, starts[-1]) is not None:
+        if not MODAL.search(sentence, starts[-2], starts[-1]):
+            break
+        starts = starts[:-1]
     first = starts[-1]
     deeds = (deed.start() for deed in DEED.finditer(sentence, first) if deed.start() < end)
     opened = (at for at in deeds if any(OPENING.fullmatch(sentence, s, at) for s in starts))

@@ -28,6 +28,18 @@ GOES_ON: Final = re.compile(r"\s*(?:been|being|be)\b", _WORDS)
 PASSIVE: Final = re.compile(r"\b(?:be|been|being)\s+(?:\w+\s+)?\w+(?:ed|en|id)\s*\Z", _WORDS)
 SAME_VERB: Final = re.compile(r"\s*and\s+(?:\w+ly\s+|then\s+)?\Z", _WORDS)
 """`will be cancelled and refunded`: the second participle has the verb of the first."""
+ALSO_TO_DO: Final = re.compile(
+    r"\s*(?:and|or)\s+(?:then\s+|also\s+)?(?:\w+ing\b|(?!(?:the|your|an?|I|we|you|it|this|that|these"
+    r"|those|my|our|is|was|are|were|has|have|had|no|not|he|she|they|both|all|also|so|now|then|\w+ed"
+    r"|sent|made|paid|went|got|gave|put|did)\b)[a-z]+\s+(?=(?:for|the|your|an?|it|this|that|you|any"
+    r"|both|all)\b))",
+)
+"""`I will check it and arrange for …`: the second verb has the modal of the first."""
+CHOICE: Final = re.compile(
+    r"\b(?:reasons?|options?|methods?|either|choose|choices?|such\s+as|for\s+example|e\.g)\b",
+    _WORDS,
+)
+"""What introduces things of which one is to be chosen, with `or` before the last."""
 ASSURED: Final = re.compile(
     r"\s*(?:(?:and|but|so|also|just|yes)\s+)*(?:"
     r"(?:(?:I|we)(?:['’](?:m|re|d)|\s+(?:am|are|would|was|were))?\s+|it['’]?s?\s+(?:is\s+)?my\s+)?"
@@ -160,7 +172,7 @@ MODAL: Final = re.compile(
     r"\b(?:will|shall|would|could|can|may|might|should|must|ought)\b|['’](?:ll|d)\b(?!\s+been)"
     r"|\b(?:need(?:s|ed)?|want(?:s|ed)?|wish(?:es)?|tr(?:y|ying|ied)|attempt(?:s|ing|ed)?"
     r"|hop(?:e|es|ing)|intend(?:s|ing)?|have|has|(?<!was\s)(?<!were\s)(?<!been\s)able)\s+to\b"
-    r"|\bwish\s+(?:I|we)\b|\b(?:let\s+me|let['’]s|allow\s+me|please|in\s+order\s+to)\b",
+    r"|\b(?:ensure|make\s+sure)\b|\bwish\s+(?:I|we)\b|\b(?:let\s+me|let['’]s|allow\s+me|please|in\s+order\s+to)\b",
     _WORDS,
 )
 TO_COME: Final = re.compile(

@@ -127,6 +127,10 @@ Refunded: $84
 Refund: no problem, it was issued
 The refund of the order you can't return has been paid.
 I have refunded Can Yilmaz.
+I could check it and have made the refund.
+I can confirm that I checked the order and issued the refund.
+I will write to you and your refund was issued.
+For whatever reason you sent it, your order was refunded.
 """.strip().splitlines()
 NOT_CLAIMED = """
 The order could not be refunded.
@@ -245,6 +249,11 @@ I can't tell you that it was refunded.
 I did not find that it was refunded.
 It's not clear that it was refunded.
 You don't seem to have been refunded.
+I can assist you with canceling your flight and processing a refund.
+I will make the changes and arrange for the refund.
+Ensure the refund is processed to your card.
+Please choose one of the options (exchange, refunded order, or other).
+The reasons can be a change of plan, refunded fees, or others.
 """.strip().splitlines()
 MISSED = """
 Your refund will be on your card in 5 days; it has been issued.
