@@ -252,4 +252,4 @@ def test_nothing_and_names_from_anywhere_are_taken_where_they_may_stand() -> Non
 @pytest.mark.parametrize("rule", ["called", "never", "first", "last", "recovered", "result_used"])
 def test_a_policy_file_says_where_a_list_stands_for_a_name(rule: str) -> None:
     with pytest.raises(PolicyError, match=rf"policy:3: {rule}: `tool` must be a text, found"):
-        Policy.from_yaml(f"version: 1\nrules:\n  - {rule}: [w]\n")
+        Policy.from_yaml(f"version: 1\nrules:\n  - {rule}: [w, x]\n")
