@@ -214,3 +214,9 @@ def test_a_log_and_its_archive_are_the_same_runs(tmp_path: Any) -> None:
     (tmp_path / "a.json").write_text(json.dumps(log(*samples)))
     (tmp_path / "a.eval").write_bytes(archive(*samples))
     assert len(ta.load(tmp_path)) == 2
+
+
+def test_equal_samples_of_two_evals_are_two_runs(tmp_path: Any) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(log(sample())))
+    (tmp_path / "b.json").write_text(json.dumps(log(sample(), eval={**ABOUT, "eval_id": "f"})))
+    assert len(ta.load(tmp_path)) == 2
