@@ -101,6 +101,12 @@ def was_launched(asked: Asked, line: Line) -> bool:
     return behind or launched or bool(about.get("backgroundTaskId")) or about.get("isAsync") is True
 
 
+def kind_of(part: Line) -> str:
+    """Return the name of a block's type, or of what stands in its place."""
+    kind = part.get("type")
+    return kind if isinstance(kind, str) else type(kind).__name__
+
+
 def readable(part: Line) -> Line:
     """Return a block in the form in which messages are read."""
     if part.get("type") == "thinking":

@@ -14,6 +14,7 @@ from trackway_analyzer.read.claude_code_lines import (
     Line,
     call_in,
     is_of_unknown_type,
+    kind_of,
     parts_in,
     readable,
 )
@@ -59,7 +60,7 @@ class Turn:
         self.stop = stop if isinstance(stop, str) else self.stop
         self.end = time_of(line.get("timestamp")) or self.end
         return [
-            Call(call, self.end, place, str(part.get("type")) if is_of_unknown_type(part) else None)
+            Call(call, self.end, place, kind_of(part) if is_of_unknown_type(part) else None)
             for part in parts
             if (call := call_in(part)) is not None
         ]

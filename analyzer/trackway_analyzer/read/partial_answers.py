@@ -37,7 +37,7 @@ def is_empty_answer(document: Any) -> bool:
     """Tell whether a document is a list of no traces, bare or in an answer."""
     if isinstance(document, dict):
         return any(document.get(name) == [] for name in _TRACES)
-    return document == []
+    return isinstance(document, list) and not document
 
 
 _Pages = tuple[int, Any, Any]

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -123,11 +123,16 @@ def _read_beside(sample: Mapping[str, JsonValue]) -> list[str]:
     return [key for key in sample if key not in ("messages", "events", "transcript")]
 
 
+def _scalars(holder: Mapping[str, Any], names: Sequence[str]) -> list[JsonValue]:
+    found = (holder.get(name) for name in names)
+    return [value if isinstance(value, str | int | float) else None for value in found]
+
+
 def _written(about: Any, sample: dict[str, Any], place: int) -> list[RawSpan]:
     attachments = sample.get("attachments")
     attachments = attachments if isinstance(attachments, dict) else {}
-    named = [about.get(name) for name in _OF_EVAL], [sample.get(name) for name in _IDENTITY]
-    run = WrittenRun("inspect", [*map(list, named)], place, model=text_at(about, "model"))
+    named = _scalars(about, _OF_EVAL), _scalars(sample, _IDENTITY)
+    run = WrittenRun("inspect", [*named], place, model=text_at(about, "model"))
     events = Events(sample, run, lambda value: _restored(value, attachments))
     messages = _restored(sample["messages"], attachments)
     write_dialogue(run, messages, turn=events.turn, execution=events.execution)

@@ -43,7 +43,7 @@ _READ: Final = frozenset(
 )
 """Keys of calls that the readers of messages know."""
 _ANSWER: Final = "tool_call_response"
-_PARTS: Final = frozenset(["text", "reasoning", "tool_call", _ANSWER])
+_PARTS: Final = ("text", "reasoning", "tool_call", _ANSWER)
 
 
 def plain_messages(raw: Raw) -> list[Raw]:
@@ -123,7 +123,12 @@ def _of_langchain(raw: Raw) -> Raw | None:
         told = _CLASSES.get(str(names[-1]).removesuffix("Chunk"), inner.get("role"))
         return {**inner, "type": told} if isinstance(told, str) else None
     inner = raw.get("data")
-    if kind in _LANGCHAIN_TYPES and isinstance(inner, dict) and "content" in inner:
+    if (
+        isinstance(kind, str)
+        and kind in _LANGCHAIN_TYPES
+        and isinstance(inner, dict)
+        and "content" in inner
+    ):
         return {**inner, "type": inner.get("role", kind) if kind == "chat" else kind}
     return None
 
