@@ -24,6 +24,10 @@ _ASKED: list[weakref.WeakMethod[Callable[[], object]]] = []
 
 def record_capture_error(where: str, error: BaseException) -> None:
     """Count a fault of the recorder at the place `where` and log the first one there."""
+    # Of a place the name may be the user's; the redactor counts its faults here.
+    from trackway.capture.redact import DEFAULT_REDACTOR
+
+    where, _ = DEFAULT_REDACTOR.text(where)
     with _LOCK:
         count = _COUNTS[where] = _COUNTS.get(where, 0) + 1
     if count == 1:

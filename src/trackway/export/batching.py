@@ -19,6 +19,7 @@ import inspect
 import logging
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -39,6 +40,7 @@ from trackway.capture.errors import ask_before_counts
 from trackway.export.counts import ExportCounts
 from trackway.export.fork import in_forked_child
 from trackway.export.losses import Losses, Standing
+from trackway.export.shown import shown
 from trackway.faults import goes_on
 
 _LOG: Final = logging.getLogger(__name__)
@@ -325,7 +327,11 @@ class BatchingProcessor(SpanProcessor):
         except BaseException as error:  # an exporter may be the user's own
             if goes_on(error):
                 raise
-            _LOG.exception("trackway: export through %r failed", self.exporter)
+            _LOG.error(
+                "trackway: export through %s failed\n%s",
+                shown(repr(self.exporter)),
+                shown(traceback.format_exc()),
+            )
             return None
 
 

@@ -25,6 +25,7 @@ from typing import Any, Final
 
 from trackway.blocks import run
 from trackway.configure import configure
+from trackway.export.shown import shown
 from trackway.instrument.registry import BY_NAME, LIBRARIES
 from trackway.instrument.turning_on import instrument
 from trackway.propagation import carried, carrier
@@ -76,7 +77,9 @@ class Configurator:
             _open_run_of_process()
             report = instrument(exclude=_disabled())
         except Exception as error:  # noqa: BLE001 - a service must start without its recorder
-            _LOGGER.error("trackway: nothing is recorded: %s: %s", type(error).__name__, error)
+            _LOGGER.error(
+                "trackway: nothing is recorded: %s: %s", type(error).__name__, shown(error)
+            )
             return
         _LOGGER.info("%s", report)
 

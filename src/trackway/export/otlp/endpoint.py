@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
+from trackway.export.shown import shown
+
 _LOG: Final = logging.getLogger(__name__)
 _PROTOCOL_VARIABLES: Final = (
     "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
@@ -58,18 +60,20 @@ def endpoint_of(target: str) -> Endpoint:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https", "grpc", "grpcs"):
         raise ValueError(
-            f"export target {target!r}: unknown scheme {parts.scheme!r}; "
+            f"export target {shown(target)!r}: unknown scheme {parts.scheme!r}; "
             "expected otlp, otlp+http://…, otlp+https://…, otlp+grpc://… or otlp+grpcs://…"
         )
     if not parts.hostname or not _has_port_in_range(parts):
         usual = 4317 if parts.scheme.startswith("grpc") else 4318
         raise ValueError(
-            f"export target {target!r}: expected a host and a port from 1 to 65535, found "
-            f"{parts.netloc!r}; write it as in otlp+{parts.scheme}://localhost:{usual}"
+            f"export target {shown(target)!r}: expected a host and a port from 1 to 65535, found "
+            f"{parts.netloc.rpartition('@')[2]!r}; write it as in otlp+{parts.scheme}://localhost:{usual}"
         )
     if parts.scheme.startswith("http"):
         return Endpoint(grpc=False, address=url if parts.path else f"{url}/v1/traces")
-    return Endpoint(grpc=True, address=parts.netloc, insecure=parts.scheme == "grpc")
+    # gRPC knows no user, and would look the whole up as the name of a host.
+    address = parts.netloc.rpartition("@")[2]
+    return Endpoint(grpc=True, address=address, insecure=parts.scheme == "grpc")
 
 
 def _has_port_in_range(parts: SplitResult) -> bool:

@@ -36,6 +36,7 @@ from trackway.export.fork import in_forked_child
 from trackway.export.otlp.delivery import Answer, Delivery, Sender
 from trackway.export.otlp.endpoint import Endpoint, endpoint_of
 from trackway.export.otlp.waiting import Batch, Frame, Room, Waiting
+from trackway.export.shown import shown
 from trackway.export.size import pieces
 from trackway.export.spool import state_directory
 
@@ -293,7 +294,7 @@ class OtlpSpanExporter(SpanExporter):
     def _complain(self, what: str, sentence: str) -> None:
         if what not in self._complained:
             self._complained.add(what)
-            _LOG.warning("trackway, OTLP %s: %s", self._endpoint.identity, sentence)
+            _LOG.warning("trackway, OTLP %s: %s", shown(self._endpoint.identity), shown(sentence))
 
     def _forget_parent(self) -> None:
         """In a forked child: what waits belongs to the parent."""

@@ -38,6 +38,7 @@ from trackway.export.parquet.chunk import ARROW, Chunk, Unwritable, content_of, 
 from trackway.export.parquet.compaction import already_stored
 from trackway.export.parquet.screen import Screen
 from trackway.export.parquet.store import LocalStore, open_store
+from trackway.export.shown import shown
 from trackway.export.spool import Segment, claim_abandoned, state_directory
 
 _LOG: Final = logging.getLogger(__name__)
@@ -250,7 +251,9 @@ class ParquetSpanExporter(SpanExporter):
             "file": "the spans wait and are tried again",
             "rows": "the spans are lost, unless the spool has them",
         }[what]
-        _LOG.warning("trackway cannot write its Parquet %s: %s; %s", what, error, consequence)
+        _LOG.warning(
+            "trackway cannot write its Parquet %s: %s; %s", what, shown(error), consequence
+        )
 
     def _forget_parent(self) -> None:
         """In a forked child: what is open belongs to the parent."""
