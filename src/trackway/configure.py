@@ -37,6 +37,7 @@ from trackway.declaration import DEFAULT_FILE, Declaration, DeclarationError, re
 from trackway.environment import Environment, read_environment, share
 from trackway.exits import close_at_exit
 from trackway.export import Cleaner, processors_for
+from trackway.export.shown import shown
 from trackway.head_sampler import as_parent_or_env
 from trackway.ids import EntropyIdGenerator
 from trackway.pipeline import DEFAULT_TIMEOUT, Pipeline
@@ -234,12 +235,13 @@ def _provider(
         if not existing_is_foreign:
             trace.set_tracer_provider(existing)
     if existing is not _Configured.provider or _Configured.pipeline is None:
-        if _Configured.pipeline is not None:
-            _Configured.pipeline.retire()
+        owes = _Configured.pipeline is not None and not _Configured.pipeline.retire()
         pipeline = _Configured.pipelines.get(existing)
         if pipeline is None:
             pipeline = _Configured.pipelines[existing] = Pipeline()
             existing.add_span_processor(pipeline)
+        if owes:
+            pipeline.owe()
         _Configured.provider, _Configured.pipeline = existing, pipeline
     return existing, _Configured.pipeline
 
@@ -302,7 +304,7 @@ def _targets(
         try:
             return processors_for(found.export, cleaner=cleaner)
         except (ValueError, ImportError, OSError) as error:
-            _LOGGER.warning("trackway: TRACKWAY_EXPORT: %s; ignored", error)
+            _LOGGER.warning("trackway: TRACKWAY_EXPORT: %s; ignored", shown(error))
     return processors_for(_default_export(found), cleaner=cleaner)
 
 

@@ -7,7 +7,9 @@
 3. `force_flush` returns within its timeout; True only if every target said so in time. Targets
    flush and close side by side: one that is stuck takes no time from the others. What a tail
    decision still holds back is not lost and not waited for; `close` hands it on.
-4. What ends once it is closed is counted as lost (`late`), and the next flush is not True.
+4. What ends once it is closed is counted as lost (`late`), and the next flush is not True. So it is
+   with what earlier targets had not delivered when others took their place; and where `close` did
+   not deliver all, no flush after it says otherwise.
 5. A span is told by the process in which it started. A forked child has copies of what was open:
    it may leave their blocks, and says nothing of them.
 """
@@ -26,6 +28,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcess
 from trackway.capture import record_capture_error
 from trackway.export import BatchingProcessor
 from trackway.export.fork import in_forked_child
+from trackway.export.words import listen, word_of
 from trackway.faults import goes_on
 from trackway.late import LateSpans
 from trackway.processors import completed, stamp
@@ -53,6 +56,10 @@ class Pipeline(SpanProcessor):
         """The targets that `close` has shut down."""
         self._replaced: tuple[BatchingProcessor, ...] = ()
         """Earlier targets that were still at work when their time was over."""
+        self._owes = False
+        """Whether earlier targets did not deliver all, and no flush has said so."""
+        self._closed_owing = False
+        """Whether the targets were shut down before they had delivered all."""
         self._started: set[int] | None = None
         """In a forked child: spans that started there and have not ended."""
         self.late = LateSpans()
@@ -60,6 +67,7 @@ class Pipeline(SpanProcessor):
 
     def _forget(self) -> None:
         self._started = set()
+        self._owes = self._closed_owing = False
         if self._sampler is not None:
             self._sampler.forget()
 
@@ -77,10 +85,13 @@ class Pipeline(SpanProcessor):
         self._starting = tuple(
             target for target in targets if type(target).on_start not in _NO_STARTS
         )
-        self._shut = ()
+        for target in targets:
+            listen(target)
+        self._shut, self._closed_owing = (), False
+        self._owes = self.late.fresh() > 0 or self._owes
         self.late.disarm()
-        _flush(before, deadline)
-        _shut_down(before, deadline)
+        delivered = _flush(before, deadline)
+        self._owes = not (_shut_down(before, deadline) and delivered) or self._owes
         self._replaced = tuple(
             target
             for target in (*self._replaced, *before)
@@ -99,13 +110,21 @@ class Pipeline(SpanProcessor):
             self.late.arm(leaving=leaving)
             self.release()
             self._shut, self._targets, self._starting = self._targets, (), ()
-            _shut_down(self._shut, deadline)
+            delivered = _shut_down(self._shut, deadline) and delivered
+            self._closed_owing = not delivered
         return delivered
 
-    def retire(self) -> None:
-        """Close, and leave what still ends to another pipeline."""
-        self.close()
+    def retire(self) -> bool:
+        """Close, and leave what still ends to another pipeline; True if nothing is owed."""
+        self._closed_owing = False  # `close` has said so
+        delivered = self.close() and self.late.fresh() == 0
+        self._closed_owing = False
         self.late.disarm()
+        return delivered
+
+    def owe(self) -> None:
+        """Take over from another pipeline that its last spans were not all delivered."""
+        self._owes = True
 
     def last_word(self) -> None:
         """Say what is lost with the process, at the latest moment that there is."""
@@ -154,7 +173,8 @@ class Pipeline(SpanProcessor):
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Flush every target within the timeout; True only if each of them delivered."""
         delivered = _flush(self._targets, time.monotonic() + timeout_millis / 1000)
-        return self.late.fresh() == 0 and delivered
+        owes, self._owes = self._owes, False
+        return self.late.fresh() == 0 and delivered and not owes and not self._closed_owing
 
     def flush_each(
         self, seconds: Callable[[SpanProcessor], float]
@@ -191,18 +211,30 @@ def _flush(targets: Sequence[SpanProcessor], deadline: float) -> bool:
     return all(delivered)
 
 
-def _shut_down(targets: Sequence[SpanProcessor], deadline: float) -> None:
+def _shut_down(targets: Sequence[SpanProcessor], deadline: float) -> bool:
+    """Shut them down; False if one that is listened to lost something on the way."""
     for wait in [_begin(target.shutdown, deadline) for target in targets]:
         wait()
+    words = [word_of(target) for target in targets]
+    return sum(word.fresh() for word in words if word is not None) == 0
 
 
 def _begin_flush(target: SpanProcessor, deadline: float) -> Callable[[], bool]:
     if isinstance(target, BatchingProcessor):  # keeps to its deadline by itself
         return target.begin_flush(deadline)
     told: list[object] = []
-    left = max(0.0, deadline - time.monotonic())
-    wait = _begin(lambda: told.append(target.force_flush(int(left * 1000))), deadline)
-    return lambda: wait() and told != [False]
+
+    def left() -> int:
+        return max(0, int((deadline - time.monotonic()) * 1000))
+
+    def flush() -> None:
+        told.append(target.force_flush(left()))
+        word = word_of(target)
+        if word is not None:
+            told.append(word.flushed(left()))
+
+    wait = _begin(flush, deadline)
+    return lambda: wait() and False not in told
 
 
 def _begin(action: Callable[[], object], deadline: float) -> Callable[[], bool]:
