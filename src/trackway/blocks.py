@@ -150,6 +150,8 @@ class run(_Block):
         attributes: dict[str, Any] = {**opened.attributes}
         attributes[Trackway.SCHEMA_VERSION] = SCHEMA_VERSION
         attributes[GenAI.OPERATION_NAME] = "invoke_workflow"
+        if opened.clock is not None:
+            attributes[Trackway.STEP_CLOCK] = opened.clock
         try:
             if self._deadline is not None:
                 attributes[Trackway.DEADLINE] = named(self._deadline, recorder.names)

@@ -101,6 +101,8 @@ class StepPlan(Plan):
         if run is not None:
             if not self.is_seen_above(context, place, attributes):
                 attributes[Trackway.STEP_INDEX] = run.tick()
+                if run.clock is not None:
+                    attributes[Trackway.STEP_CLOCK] = run.clock
             attempt = FIRST
             if operation_id is not None or run.has_failures:
                 key = self.key(attributes) if operation_id is None else self.span_name

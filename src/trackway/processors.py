@@ -261,6 +261,8 @@ def _stamp(
             and Trackway.STEP_INDEX not in present
         ):
             stamps[Trackway.STEP_INDEX] = run.tick()
+            if run.clock is not None:
+                stamps[Trackway.STEP_CLOCK] = run.clock
         if operation is Operation.TOOL and recorder is not None and recorder.declared is not None:
             stamps |= kind_attributes(recorder, tool, present)
     _make_room(span)

@@ -35,7 +35,7 @@ from trackway.capture import record_capture_error
 from trackway.driving import detach
 from trackway.greenlets import hand_over_to_greenlets, stop_handing_over_to_greenlets
 from trackway.recording import active
-from trackway.run import PLACE, Identity, Place, Run, current_place
+from trackway.run import PLACE, Identity, Place, Run, current_place, new_clock
 from trackway.schema import GenAI
 
 CARRIER_KEY: Final = "trackway-run"
@@ -108,7 +108,9 @@ def resumed(texts: Mapping[str, str], changes: Mapping[str, Any]) -> tuple[Run, 
     if found is None:
         return None
     place, _ = found
-    run = Run(replace(place.run.identity, **changes), last_step=place.run.last_step)
+    last_step = place.run.last_step
+    identity = replace(place.run.identity, **changes)
+    run = Run(identity, last_step=last_step, clock=new_clock(last_step))
     _runs[run.id] = run
     return run, place.span.get_span_context()
 
@@ -167,7 +169,9 @@ def _unpack(text: str, context: Context) -> HandedOver:
     run = _runs.get(identity.run_id)
     _keep_whole(identity.run_id)
     if run is None:
-        run = Run(identity, recording=recording and active() is not None, last_step=last_step)
+        is_recording = recording and active() is not None
+        clock = new_clock(last_step)
+        run = Run(identity, recording=is_recording, last_step=last_step, clock=clock)
         _runs[run.id] = run
     return HandedOver(run, trace.get_current_span(context), agent)
 

@@ -84,10 +84,18 @@ class _Shared:
     """One lock for all clocks: held for nanoseconds, and replaced in a forked child."""
 
     lock = threading.Lock()
+    forks = 0
+    """How many forks lie between this process and the first."""
 
 
 def _renew_lock() -> None:
     _Shared.lock = threading.Lock()
+    _Shared.forks += 1
+
+
+def new_clock(last_step: int) -> str:
+    """Return the name of a clock that goes on beside another one, from the value that it had."""
+    return f"{ids.run_id()[:16]}:{last_step}"
 
 
 if hasattr(os, "register_at_fork"):
@@ -104,16 +112,28 @@ class Run:
         "_failures",
         "_final_given",
         "_final_text",
+        "_forks",
         "_input_given",
         "_step",
+        "clock",
         "ended",
         "identity",
         "recording",
         "span",
     )
 
-    def __init__(self, identity: Identity, *, recording: bool = True, last_step: int = 0) -> None:
+    def __init__(
+        self,
+        identity: Identity,
+        *,
+        recording: bool = True,
+        last_step: int = 0,
+        clock: str | None = None,
+    ) -> None:
         self.identity = identity
+        self.clock = clock
+        """The name of its clock here, where another process or part of the run has one too."""
+        self._forks = _Shared.forks
         self._attributes: Mapping[str, Any] | None = None
         self.recording = recording
         """False: nothing of this run is recorded (not configured, or dropped at its head)."""
@@ -151,6 +171,8 @@ class Run:
     def tick(self) -> int:
         """Take the next value of the logical clock, from 1."""
         with _Shared.lock:
+            if self._forks != _Shared.forks:  # a forked child counts on beside its parent
+                self._forks, self.clock = _Shared.forks, new_clock(self._step)
             self._step += 1
             return self._step
 

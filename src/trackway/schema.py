@@ -140,6 +140,8 @@ class Trackway:
     AGENT_VERSION: Final = "trackway.agent.version"
     VARIANT: Final = "trackway.variant"
     STEP_INDEX: Final = "trackway.step.index"
+    STEP_CLOCK: Final = "trackway.step.clock"
+    """Which clock of the run counts, where several do: an id, a colon, the value it began after."""
     STEP_KIND: Final = "trackway.step.kind"
     STEP_ATTEMPT: Final = "trackway.step.attempt"
     STEP_OK: Final = "trackway.step.ok"

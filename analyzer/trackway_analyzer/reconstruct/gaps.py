@@ -15,8 +15,8 @@
 10. `missing_value`: a finished call lacks its arguments, or one that did not fail its result, or
     the rest of it (`streamed`); or what a person answered stands in its place (`resumed`).
 11. `unparsable_arguments`: arguments that look like a JSON object or list and are none.
-12. `missing_steps`: a hole in the logical clock, up to the last step that the run span names.
-    Counts steps. Or what a session names and nobody gives (`named_holes`): counts names.
+12. `missing_steps`: a hole in a logical clock of the run (`clocks`). Counts steps. Or what a
+    session names and nobody gives (`named_holes`): counts names.
 13. `tools_not_observable`: nothing can tell whether tools were called: they were offered to a model
     whose output is not recorded; the last turn asked for a call in a run without any tool span; a
     call was answered and lacks the span that it would have; a call's tool is not named; a model's
@@ -45,13 +45,13 @@ import numpy as np
 import pyarrow.compute as pc
 
 from trackway.schema import GapName, Trackway
-from trackway_analyzer.reconstruct.columns import NEVER, NONE, Ints, Mask, SpanColumns, paired
+from trackway_analyzer.reconstruct.clocks import gaps_of_clocks
+from trackway_analyzer.reconstruct.columns import NEVER, NONE, Ints, Mask, SpanColumns
 from trackway_analyzer.reconstruct.faults import gaps_of_faults
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, GapRow, gap
 from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.reconstruct.named_holes import gaps_of_named_holes
 from trackway_analyzer.reconstruct.run_parts import gaps_of_run_parts
-from trackway_analyzer.reconstruct.run_spans import RunSpans
 from trackway_analyzer.reconstruct.unobserved import gaps_of_the_unobserved
 from trackway_analyzer.reconstruct.usage import gaps_of_usage
 from trackway_analyzer.reconstruct.value_gaps import gaps_of_values
@@ -143,53 +143,13 @@ def _cut_off(evidence: Evidence) -> Found:
             yield number, gap(GapName.INSTRUMENTATION_LOST, count, detail="; ".join(sorted(said)))
 
 
-def _clock_holes(evidence: Evidence) -> Found:
-    """Values of the logical clock that no span bears."""
-    columns, run = evidence.columns, evidence.run
-    index = columns.ints("step_index")
-    rows = np.flatnonzero((index > 0) & (run != NONE))
-    clock = paired(run[rows], columns.codes("run_id")[rows])
-    order = np.lexsort((index[rows], clock))
-    rows, clock = rows[order], clock[order]
-    fresh = np.ones(len(rows), dtype=bool)
-    fresh[1:] = (clock[1:] != clock[:-1]) | (index[rows[1:]] != index[rows[:-1]])
-    rows, clock = rows[fresh], clock[fresh]
-    first = np.flatnonzero(np.diff(clock, prepend=NONE))
-    bounds = np.append(first, len(rows))
-    clocks_of = np.bincount(run[rows[first]], minlength=len(evidence.spans))
-    named = np.array([_last_step(span) for span in evidence.spans], dtype=np.int64)
-    # Runs joined to a conversation bring a clock each; no one last step speaks for all of them.
-    named[clocks_of > 1] = 0
-    for number in np.flatnonzero((clocks_of == 0) & (named > 0)).tolist():
-        yield number, _hole(index[:0], int(named[number]))
-    last = np.maximum(index[rows[bounds[1:] - 1]], named[run[rows[first]]])
-    for place in np.flatnonzero(last > np.diff(bounds)).tolist():
-        there = rows[bounds[place] : bounds[place + 1]]
-        yield int(run[there[0]]), _hole(index[there], int(last[place]))
-
-
-def _last_step(span: RunSpans) -> int:
-    value = span.attributes.get(Trackway.RUN_LAST_STEP)
-    return min(value, _MOST) if isinstance(value, int) else 0
-
-
-def _hole(there: Ints, last: int) -> GapRow:
-    """Name the missing numbers as ranges, the first few."""
-    edges = np.concatenate(([0], there, [last + 1]))
-    wide = np.flatnonzero(np.diff(edges) > 1)
-    ranges = [(int(edges[place]) + 1, int(edges[place + 1]) - 1) for place in wide[:5].tolist()]
-    texts = [str(low) if low == high else f"{low}-{high}" for low, high in ranges]
-    detail = ", ".join(texts) + (", …" if len(wide) > 5 else "")
-    return gap(GapName.MISSING_STEPS, last - len(there), detail=detail)
-
-
 _FINDERS: Final = (
     _structure,
     _spans,
     _untimed,
     _cut_off,
     gaps_of_run_parts,
-    _clock_holes,
+    gaps_of_clocks,
     gaps_of_named_holes,
     gaps_of_values,
     gaps_of_usage,

@@ -556,3 +556,35 @@ def test_a_call_below_a_missing_span_within_the_run_is_of_the_part_that_ended():
     record.tool("lookup", {}, "done", agent, run_id="r")
     record.tool("remote", {}, "done", "a client's span", run_id="r")
     assert gaps(record.run()) == {"missing_parent": 1}
+
+
+def test_a_step_on_another_clock_of_the_run_fills_no_hole():
+    record = Recording()
+    ends = {**RUN_SPAN, "trackway.run.last_step": 1}
+    agent = record.agent("support", run_id="r", attributes=ends)
+    child = {"trackway.step.clock": "c0ffee:0"}
+    record.tool("lookup", {}, "done", agent, run_id="r", step_index=1, attributes=child)
+    run = record.run()
+    assert gaps(run) == {"missing_steps": 1}
+    assert [gap.detail for gap in run.gaps] == ["1"]
+
+
+def test_a_clock_that_went_on_has_no_hole_before_it_began():
+    record = Recording()
+    first = record.agent(
+        "support", run_id="r", attributes={**RUN_SPAN, "trackway.run.last_step": 2}, lasts=30
+    )
+    record.tool("lookup", {}, "done", first, run_id="r", step_index=1)
+    record.tool("lookup", {}, "done", first, run_id="r", step_index=2)
+    on = {"trackway.step.clock": "c0ffee:2"}
+    later = record.agent(
+        "support",
+        run_id="r",
+        attributes={**RUN_SPAN, **on, "trackway.run.last_step": 5},
+        at=100,
+    )
+    record.tool("lookup", {}, "done", later, run_id="r", step_index=3, attributes=on)
+    record.tool("lookup", {}, "done", later, run_id="r", step_index=5, attributes=on)
+    run = record.run()
+    assert gaps(run) == {"missing_steps": 1}
+    assert [gap.detail for gap in run.gaps] == ["4"]
