@@ -1,7 +1,7 @@
 """What may stand for one value of a span that leaves the process?
 
 1. What stands under a denied key is replaced whole; texts, in lists and mappings too, go through
-   the redactor. What changed is named in `trackway.redacted`.
+   the redactor, and bytes as text. What changed is named in `trackway.redacted`.
 2. A value of more than `Limits.value_bytes` is cut. JSON stays JSON: its leaves are cut; JSON of
    more than `Limits.hash_bytes` becomes one text, beginning and end. What was cut is named in
    `trackway.truncated` and `trackway.content.sha256.KEY` holds the digest of the whole.
@@ -95,7 +95,7 @@ class ValueCleaner:
         if isinstance(value, str):
             return self._cut(name, self.text(name, value))
         if isinstance(value, bytes):
-            return self._cut_bytes(name, value)
+            return self._cut_bytes(name, self._bytes(name, value))
         if isinstance(value, (Mapping, Sequence)):
             return self._cut_tree(name, self._tree(name, value))
         return self._number(value)
@@ -108,6 +108,12 @@ class ValueCleaner:
         if was_redacted:
             self._redacted.append(field)
         return clean
+
+    def _bytes(self, field: str, value: bytes) -> bytes:
+        """Return bytes without the secrets that their text holds."""
+        text = value.decode("latin-1")  # as many signs as bytes, and back without a loss
+        clean = self.text(field, text)
+        return value if clean == text else clean.encode("latin-1", "replace")
 
     def status(self, status: Status) -> Status:
         """Return what may stand as the status."""
@@ -179,6 +185,8 @@ class ValueCleaner:
         """Redact inside a list or mapping; the same object where nothing changes."""
         if isinstance(value, str):
             return self.text(key, value)
+        if isinstance(value, bytes):
+            return self._bytes(key, value)
         if isinstance(value, Mapping):
             members: dict[str, Any] = {}
             for name, item in value.items():
@@ -186,7 +194,7 @@ class ValueCleaner:
             if self._redactor is not None and self._redactor.pairs.hide_in_object(members):
                 self._redacted.append(key)
             return value if all(members.get(name) is value[name] for name in value) else members
-        if isinstance(value, Sequence) and not isinstance(value, bytes):
+        if isinstance(value, Sequence):
             items = tuple(self._beside(key, [self._tree(key, item) for item in value]))
             return value if all(map(_is, items, value)) else items
         return self._number(value)

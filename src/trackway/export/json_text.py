@@ -34,12 +34,13 @@ def to_json(attributes: Mapping[str, Any] | None) -> str:
 def all_to_json(members: Sequence[Mapping[str, Any]]) -> tuple[list[str], frozenset[int]]:
     """Encode the attributes of many spans, each as `to_json` does.
 
-    Returns with them the rows that have a value in which keys stand: a mapping, or a list of them.
+    Returns with them the rows that have a value in which keys stand (a mapping, or a list of them),
+    or bytes, whose text does not stand in the JSON.
     """
     nested: frozenset[int] = frozenset()
     if not _are_plain(chain.from_iterable(found.values() for found in members)):
         nested = frozenset(
-            row for row, found in enumerate(members) if any(map(_holds_keys, found.values()))
+            row for row, found in enumerate(members) if any(map(_hides_text, found.values()))
         )
         members = [
             found if _are_plain(found.values()) else _tagged_members(found) for found in members
@@ -55,10 +56,10 @@ def _are_plain(values: Iterable[Any]) -> bool:
     return _AS_IS.issuperset(map(type, values))
 
 
-def _holds_keys(value: Any) -> bool:
-    if isinstance(value, Mapping):
+def _hides_text(value: Any) -> bool:
+    if isinstance(value, (Mapping, bytes, bytearray)):
         return True
-    return isinstance(value, (tuple, list)) and any(map(_holds_keys, value))
+    return isinstance(value, (tuple, list)) and any(map(_hides_text, value))
 
 
 def _tagged_members(attributes: Mapping[str, Any]) -> dict[str, Any]:

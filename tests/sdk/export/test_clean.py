@@ -353,3 +353,12 @@ def test_events_of_our_own_are_not_searched_again(tmp_path: Path, event: str, fo
     assert isinstance(span, ReadableSpan)
     row = row_of(span, Cleaner(), tmp_path)
     assert json.loads(row["events"][0]["attributes"]) == {"note": found}
+
+
+@BOTH_WAYS
+def test_bytes_are_searched_as_text(way: Way, tmp_path: Path) -> None:
+    body = b"\xff\x00password=Zq7Xk029LmPw4Tb8V \xe9"
+    found = way(span_of({"body": body, "other": b"\xff\x00 plain \xe9"}), Cleaner(), tmp_path)
+    assert found["body"] == b"\xff\x00password=[redacted:assignment] \xe9"
+    assert found["other"] == b"\xff\x00 plain \xe9"
+    assert list(found["trackway.redacted"]) == ["body"]

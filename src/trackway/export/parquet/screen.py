@@ -5,8 +5,8 @@
    other instrumentors, and where a key that is not ours is among the attributes of our own spans,
    their names, messages and `attributes`.
 2. Such a row is looked at when the screen hits, when its texts are longer than one value may be, or
-   when it has nested attributes. All of them are looked at when content is off, when one of their
-   keys is denied or holds a secret, and when the redactor has patterns or hooks of the user: then
+   when it has nested attributes or bytes. All of them are looked at when content is off, when one
+   of their keys is denied or holds a secret, and when the redactor has patterns or hooks: then
    there is no screen.
 3. Any row is looked at when it is longer than a span may be, or has events or links that our own
    capture has not cleaned, or a resource that holds a secret.
