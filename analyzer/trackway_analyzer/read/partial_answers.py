@@ -18,9 +18,10 @@ from typing import Any, Final
 
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 
+_OF_ONE_TRACE: Final = "observations"
 _TRACES: Final = (
     *("data", "traces", "trace", "batches", "resourceSpans", "resource_spans", "spans", "result"),
-    "observations",
+    _OF_ONE_TRACE,
 )
 """What an answer holds its traces under."""
 _MARKS: Final = (
@@ -36,7 +37,7 @@ _SHOWN: Final = 80
 def is_empty_answer(document: Any) -> bool:
     """Tell whether a document is a list of no traces, bare or in an answer."""
     if isinstance(document, dict):
-        return any(document.get(name) == [] for name in _TRACES)
+        return any(document.get(name) == [] for name in _TRACES if name != _OF_ONE_TRACE)
     return isinstance(document, list) and not document
 
 
