@@ -55,11 +55,12 @@ class AgentPlan(Plan):
             if recorder.keep is not None and not recorder.keep(run.id):
                 return Unrecorded(run, context)
             outer = run.attributes
-        inherited = {**outer, GenAI.AGENT_NAME: self.name}
+        fixed = self.fixed(recorder)
+        inherited = {**outer, GenAI.AGENT_NAME: fixed[GenAI.AGENT_NAME]}
         live = Live(self, recorder, run, inherited)
         live.root = root
         live.outermost = not root and GenAI.AGENT_NAME not in outer
-        attributes = {**inherited, **self.static}
+        attributes = {**inherited, **fixed}
         captured = self._read(recorder, args, kwargs, attributes)
         put(attributes, Trackway.INPUT, "input", captured)
         if root:
@@ -89,7 +90,7 @@ class AgentPlan(Plan):
     def _new_run(self, recorder: Recorder) -> Run:
         fields = dict(recorder.defaults)
         if self.version is not None:
-            fields["version"] = self.version
+            fields["version"] = recorder.names.name(self.version)
         return Run(new_identity(**fields))
 
     def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:

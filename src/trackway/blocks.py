@@ -22,7 +22,8 @@ from opentelemetry import context as otel_context
 from opentelemetry.context import Context, get_current
 from opentelemetry.trace import Link, SpanContext, SpanKind
 
-from trackway.capture import record_capture_error
+from trackway.capture import Captured, record_capture_error
+from trackway.capture.redact import KEY_NAME_MARKER
 from trackway.decorators import checked_kind
 from trackway.driving import Opened, detach
 from trackway.faults import goes_on
@@ -131,7 +132,10 @@ class run(_Block):
         fresh = Run(new_identity(**{**defaults, **given})), None
         opened, origin = fresh if earlier is None else earlier
         self._live = None
-        if recorder is not None and (recorder.keep is None or recorder.keep(opened.id)):
+        is_kept = opened.recording  # of one that is resumed, its carrier says so
+        if recorder is not None and recorder.keep is not None:
+            is_kept = is_kept and recorder.keep(opened.id)
+        if recorder is not None and is_kept:
             try:
                 self._live = self._start(recorder, opened, origin)
             except BaseException as error:  # processors of others run in here
@@ -191,8 +195,13 @@ def _cleaned(fields: Mapping[str, Any], recorder: Recorder) -> dict[str, Any]:
 def _put_fingerprint(
     attributes: dict[str, Any], recorder: Recorder, fingerprint: Mapping[str, Any]
 ) -> None:
-    for name, value in fingerprint.items():
-        if is_a(value, str):
+    redactor = recorder.names.redactor
+    for given, value in fingerprint.items():
+        name = recorder.names.name(given)
+        if redactor is not None and redactor.withholds(given, value):
+            captured = Captured(KEY_NAME_MARKER, redacted=True)
+            put(attributes, f"{Trackway.FINGERPRINT}.{name}", f"fingerprint.{name}", captured)
+        elif is_a(value, str):
             attributes[f"{Trackway.FINGERPRINT}.{name}"] = recorder.names.text(value)
         elif value is not None:
             captured = recorder.names.value(value)

@@ -51,7 +51,7 @@ from trackway.propagation import (
 from trackway.recording import VERSION, Recorder, install
 from trackway.resources import resource_of
 from trackway.run_end import DEFAULT_SECONDS, RunEndFlush
-from trackway.sampling import drawn
+from trackway.sampling import is_kept
 from trackway.schema import SCOPE_NAME
 from trackway.their_sampler import tell_of_sampler
 from trackway.watching import lost
@@ -135,14 +135,15 @@ def configure(
         "version": _first(version, found.version, None),
         "variant": _first(variant, found.variant, None),
     }
+    names = Capture(bounds, redactor)
     in_baggage = _first(baggage, found.baggage, False)
     install(
         Recorder(
             tracer=_tracer(provider),
             capture=Capture(bounds, redactor, content=content),
-            names=Capture(bounds, redactor),
-            defaults={name: value for name, value in defaults.items() if value},
-            keep=None if tail or kept == 1 else lambda run_id: drawn(run_id, kept),
+            names=names,
+            defaults={name: names.name(value) for name, value in defaults.items() if value},
+            keep=None if tail or kept == 1 else lambda run_id: is_kept(run_id, kept),
             keep_whole=pipeline.keep_whole if tail else None,
             to_baggage=with_baggage if in_baggage else None,
             from_baggage=place_in_baggage if in_baggage else None,

@@ -72,7 +72,7 @@ class LlmPlan(StepPlan):
         """Read the request."""
         model = word(arguments.get("model"))
         if model is not None:
-            attributes[GenAI.REQUEST_MODEL] = model
+            attributes[GenAI.REQUEST_MODEL] = recorder.names.name(model)
         for name, (key, kind) in _PARAMETERS.items():
             value = number(arguments.get(name), kind)
             if value is not None:
@@ -98,7 +98,7 @@ class LlmPlan(StepPlan):
         return self._attributes(live, result, broken_off(answer) if is_failed else answer)
 
     def _attributes(self, live: Live, result: Any, answer: Completion) -> dict[str, Any]:
-        attributes = {**changed(live), **answer.attributes}
+        attributes = {**changed(live), **_named(answer.attributes, live.recorder)}
         streamed = live.collector
         provider = self.provider or provider_of(result)
         if provider is None and isinstance(streamed, CompletionCollector):
@@ -148,6 +148,19 @@ def _put_tools(
         captured = recorder.capture.value(each(tool_definition, tools))
         put(attributes, GenAI.TOOL_DEFINITIONS, "tool_definitions", captured)
         attributes[Trackway.TOOLS_DIGEST] = _digest(captured)
+
+
+def _named(told: Mapping[str, Any], recorder: Recorder) -> dict[str, Any]:
+    """Return what an answer tells of itself (ids, model, reasons) without secrets."""
+    clean = recorder.names.id_text
+    return {
+        key: clean(value)
+        if type(value) is str
+        else [clean(one) if type(one) is str else one for one in value]
+        if type(value) is list or type(value) is tuple
+        else value
+        for key, value in told.items()
+    }
 
 
 def _digest(captured: Captured) -> str:

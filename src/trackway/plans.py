@@ -86,7 +86,7 @@ class StepPlan(Plan):
         """Start the step's span: identity, clock, attempt and input in one go."""
         run, inherited = (None, NOTHING) if place is None else (place.run, place.inherited)
         live = Live(self, recorder, run, inherited)
-        attributes = {**inherited, **self.static}
+        attributes = {**inherited, **self.fixed(recorder)}
         try:
             request = self.read(recorder, self.bind(*args, **kwargs), attributes)
         except BaseException as error:  # user objects run in here
@@ -235,7 +235,7 @@ class ToolPlan(StepPlan):
         # What the tool calls in its turn, the model did not request.
         context = set_value(REQUESTED, None, context)
         live = super().start(recorder, context, place, args, kwargs)
-        live.span.set_attribute(GenAI.TOOL_CALL_ID, str(call_id))
+        live.span.set_attribute(GenAI.TOOL_CALL_ID, recorder.names.id_text(str(call_id)))
         return live
 
     def _as_declared(self, declaration: Declaration) -> ToolPlan:

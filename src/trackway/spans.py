@@ -85,6 +85,7 @@ class Live:
         links: Sequence[Link] = (),
     ) -> Live:
         """Start the span with all of its attributes in one go."""
+        name = self.recorder.names.name(name)
         self.attributes = attributes
         self.started = time.perf_counter()
         self.span = self.recorder.tracer.start_span(name, parent, kind, attributes, links)
@@ -245,6 +246,19 @@ class Plan:
     takes_iterators: ClassVar[bool] = False
     first_chunk_key: ClassVar[str] = Trackway.STREAM_FIRST_CHUNK
     name: str
+    static: Mapping[str, Any] = NOTHING
+    """Attributes that every span has: names above all."""
+    _fixed: tuple[object, object, Mapping[str, Any]] = (None, None, NOTHING)
+
+    def fixed(self, recorder: Recorder) -> Mapping[str, Any]:
+        """Return the static attributes without secrets; found once for a recorder."""
+        known = self._fixed
+        if known[0] is recorder and known[1] is self.static:
+            return known[2]
+        clean = recorder.names.name
+        found = {k: clean(v) if type(v) is str else v for k, v in self.static.items()}
+        self._fixed = recorder, self.static, found
+        return found
 
     def open(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Opened | None:
         """Start the span of one call; None: record nothing, just call the function."""

@@ -39,6 +39,8 @@ _HEAD: Final = 4096
 _NO_NAMES: Final[frozenset[str]] = frozenset()
 
 _ID_DIGITS: Final = 12
+_NAMES_KEPT: Final = 1024
+_LONGEST_NAME_KEPT: Final = 256
 
 
 class Captured(NamedTuple):
@@ -74,6 +76,7 @@ class Capture:
         self._in_one_go: Final = redactor is None or not redactor.custom
         self._work: Final = limits.work
         self._depth: Final = limits.depth
+        self._names: Final[dict[str, str]] = {}
         self._whole_bytes: Final = limits.value_bytes if content else -1
 
     def arguments(
@@ -117,6 +120,17 @@ class Capture:
             return False
         return not self.redactor.suspects(value)
 
+    def name(self, text: str) -> str:
+        """Return a name without secrets; those that were asked about are remembered."""
+        known = self._names.get(text)
+        if known is None:
+            known = self.text(text)
+            if len(self._names) >= _NAMES_KEPT:
+                self._names.clear()
+            if len(text) <= _LONGEST_NAME_KEPT:
+                self._names[text] = known
+        return known
+
     def id_text(self, text: str, name: str = "") -> str:
         """Return an id without secrets; two that differ stay two, by a keyed hash behind them.
 
@@ -126,11 +140,20 @@ class Capture:
         if self.redactor is not None and name and self.redactor.withholds(name, text):
             clean = KEY_NAME_MARKER
         else:
-            clean = text if text.isdigit() else self.text(text)
+            clean = text if text.isdigit() or self._is_plain_id(text) else self.text(text)
         if clean == text or self.redactor is None:
             return clean
         digest = hmac.digest(self._hash_key, text.encode("utf-8", "surrogatepass"), "sha256")
         return f"{clean}#{digest.hex()[:_ID_DIGITS]}"
+
+    def _is_plain_id(self, text: str) -> bool:
+        """Whether a quick look finds nothing to do; most ids are like that."""
+        return (
+            self.redactor is not None
+            and len(text) <= _LONGEST_NAME_KEPT
+            and text.isascii()
+            and not self.redactor.suspects(text)
+        )
 
     def text(self, text: str) -> str:
         """Return an exception message or a stack trace, redacted and cut to the limit of a value.
