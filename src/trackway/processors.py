@@ -45,7 +45,7 @@ from trackway.foreign import (
 )
 from trackway.recording import Recorder, active
 from trackway.run import FOREIGN_PLACE, PLACE, Run, is_over, new_identity
-from trackway.sampling import is_drawn_alone
+from trackway.sampling import is_drawn_alone, is_dropped_elsewhere
 from trackway.schema import (
     SCHEMA_VERSION,
     SCOPE_NAME,
@@ -167,6 +167,8 @@ def completed(span: ReadableSpan) -> ReadableSpan | None:
     if recorder is None:
         return span
     try:
+        if is_dropped_elsewhere(span):
+            return None
         if recorder.keep is not None and not _is_kept(span, recorder.keep):
             return None
         scope = span.instrumentation_scope

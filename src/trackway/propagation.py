@@ -36,6 +36,7 @@ from trackway.driving import detach
 from trackway.greenlets import hand_over_to_greenlets, stop_handing_over_to_greenlets
 from trackway.recording import active
 from trackway.run import PLACE, Identity, Place, Run, current_place, new_clock
+from trackway.sampling import tell_kept
 from trackway.schema import GenAI
 
 CARRIER_KEY: Final = "trackway-run"
@@ -74,7 +75,8 @@ def carrier() -> dict[str, str]:
     place = current_place()
     if place is None or place.run is None:
         return {}
-    _keep_whole(place.run.id)
+    if place.run.recording:
+        _keep_whole(place.run.id)
     texts: dict[str, str] = {}
     _W3C.inject(texts)
     texts[CARRIER_KEY] = _pack(place, place.run)
@@ -110,7 +112,9 @@ def resumed(texts: Mapping[str, str], changes: Mapping[str, Any]) -> tuple[Run, 
     place, _ = found
     last_step = place.run.last_step
     identity = replace(place.run.identity, **changes)
-    run = Run(identity, last_step=last_step, clock=new_clock(last_step))
+    is_recording = place.run.recording
+    clock = new_clock(last_step)
+    run = Run(identity, recording=is_recording, last_step=last_step, clock=clock)
     _runs[run.id] = run
     return run, place.span.get_span_context()
 
@@ -167,7 +171,9 @@ def _unpack(text: str, context: Context) -> HandedOver:
     agent = fields.pop("agent")
     identity = Identity(**fields)
     run = _runs.get(identity.run_id)
-    _keep_whole(identity.run_id)
+    tell_kept(identity.run_id, kept=bool(recording))
+    if recording:
+        _keep_whole(identity.run_id)
     if run is None:
         is_recording = recording and active() is not None
         clock = new_clock(last_step)

@@ -11,6 +11,8 @@
 5. A run that is handed over to another process is kept: nobody there learns how it ended, and runs
    are never kept in part.
 6. With `keep_failed=False` a run is dropped at its head and costs next to nothing.
+7. A run that comes by a carrier is kept or dropped as in the process that it comes from, whatever
+   is drawn here.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from opentelemetry.sdk.trace import ReadableSpan
@@ -30,12 +33,39 @@ MAX_WAITING: Final = 50_000
 """Spans that wait for the end of their runs, at most."""
 _BITS: Final = 52
 _REMEMBERED: Final = 4096
+_MAX_TOLD: Final = 16_384
 _NONE: Final[Mapping[str, Any]] = {}
 
 
 def drawn(hex_id: str, share: float) -> bool:
     """Whether an id of hex digits falls into the share (0 to 1) that is kept."""
     return int(hex_id[-_BITS // 4 :], 16) < share * (1 << _BITS)
+
+
+_told: Final[dict[str, bool]] = {}
+"""What carriers said of their runs: whether the process that has the beginning records it."""
+
+
+def tell_kept(run_id: str, *, kept: bool) -> None:
+    """Take a carrier's word on whether its run is recorded."""
+    _told[run_id] = kept
+    while len(_told) > _MAX_TOLD:
+        with suppress(RuntimeError, StopIteration):  # another thread changes it just now
+            _told.pop(next(iter(_told)), None)
+
+
+def is_kept(run_id: str, share: float) -> bool:
+    """Whether a run is recorded, decided at its head."""
+    said = _told.get(run_id)
+    return drawn(run_id, share) if said is None else said
+
+
+def is_dropped_elsewhere(span: ReadableSpan) -> bool:
+    """Whether the process that the span's run comes from records nothing of it."""
+    if not _told:
+        return False
+    run_id = (span.attributes or _NONE).get(Trackway.RUN_ID)
+    return isinstance(run_id, str) and _told.get(run_id) is False
 
 
 def is_drawn_alone(span: ReadableSpan, keep: Callable[[str], bool]) -> bool:

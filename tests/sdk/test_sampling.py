@@ -258,6 +258,72 @@ def test_a_run_that_is_handed_to_another_process_is_kept_whole(
     assert there.stdout == "['execute_tool there']\n"
 
 
+THERE = """
+import json, sys, trackway
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+
+carrier, more = json.loads(sys.argv[1])
+memory = InMemorySpanExporter()
+trackway.configure(
+    export=SimpleSpanProcessor(memory), tracer_provider=(mine := TracerProvider(ALWAYS_ON)), **more
+)
+tracer = mine.get_tracer("framework")
+
+def work():
+    with trackway.step("there"), tracer.start_as_current_span("in between"):
+        trackway.decision(chosen="x")
+
+with trackway.carried(carrier):
+    work()
+with trackway.run(resume_from=carrier):
+    work()
+print(len(memory.get_finished_spans()))
+"""
+
+
+def spans_there(carrier: dict[str, str], **more: Any) -> int:
+    """Return how many of five spans another process records, to which a run was handed over."""
+    done = subprocess.run(
+        [sys.executable, "-c", THERE, json.dumps([carrier, more])],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return int(done.stdout)
+
+
+HEAD_DROPS = {"sample": 0.0, "keep_failed": False}
+
+
+@pytest.mark.parametrize("there", [HEAD_DROPS, {"sample": 0.0}])
+def test_a_run_that_comes_by_a_carrier_is_kept_whatever_is_drawn_there(
+    memory: InMemorySpanExporter, there: dict[str, Any]
+) -> None:
+    sampled(memory, 1)
+    with trackway.run("leaves"):
+        carrier = trackway.carrier()
+    assert spans_there(carrier, **there) == 5
+
+
+@pytest.mark.parametrize("there", [{}, {"sample": 0.999999}, HEAD_DROPS, {"sample": 0.0}])
+def test_a_run_that_was_dropped_at_its_head_is_dropped_where_it_goes(
+    memory: InMemorySpanExporter, there: dict[str, Any]
+) -> None:
+    sampled(memory, 0, keep_failed=False)
+    with trackway.run("leaves"):
+        carrier = trackway.carrier()
+        with trackway.carried(carrier):
+            work()
+    with trackway.run(resume_from=carrier):
+        work()
+    assert memory.get_finished_spans() == ()
+    assert spans_there(carrier, **there) == 0
+
+
 @trackway.tool("raises")
 def raises() -> None:
     raise ValueError("declined")
