@@ -52,7 +52,9 @@ _set_to: Final = re.compile(
 ).match
 _quote: Final = re.compile(_QUOTE).match
 _opens: Final = re.compile(rf"[\[(]{_SPACE}(?={_QUOTE})").match
-_value_key: Final = re.compile(rf"\\*[\"'](?i:value|val|v)\\*[\"']{_SPACE}[:=]>?{_SPACE}").match
+_value_key: Final = re.compile(
+    rf"\\*[\"'](?i:(?:parameter)?value|val|v)\\*[\"']{_SPACE}[:=]>?{_SPACE}"
+).match
 _goes_on: Final = re.compile(rf"{_SPACE},{_SPACE}(?={_QUOTE})").match
 _marker: Final = re.compile(r"\[redacted:[a-z_]+\]")
 _WORD: Final = (

@@ -7,7 +7,8 @@
    capital. `content`, `data`, `text` and `answer` are values beside a `field`, `param` and their
    like, not beside a `name` or `id`: what a tool says has the tool's name beside it.
 3. In a list of arguments of a command, what follows a denied option: `["--password", "…"]`, and
-   the password behind the name of a user: `["curl", "-u", "bob:…"]`.
+   the password behind the name of a user: `["curl", "-u", "bob:…"]`, or in the option of a client
+   of a data base: `["mysql", "-p…"]`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any, Final
 from trackway.capture.assigned import is_marker
 from trackway.capture.screen import SEARCHED
 from trackway.capture.secret_names import AGAIN, is_wording
+from trackway.capture.secret_patterns import CLIENTS
 from trackway.schema import redaction_marker
 
 _PAIR: Final = 2
@@ -36,15 +38,22 @@ def _in_each_case(words: tuple[str, ...]) -> frozenset[str]:
     return frozenset(case for word in words for case in (word, word.capitalize(), word.upper()))
 
 
-_ANY_NAME: Final = _in_each_case(_NAMES)
-_ANY_VALUE: Final = _in_each_case(_VALUES)
-_TOLD_BY_ANY_NAME: Final = _in_each_case(_SURE_VALUES)
-_TELLS_ANY_VALUE: Final = _in_each_case(_SURE_NAMES)
-_sure_key: Final = re.compile(rf'"(?:{"|".join((*_SURE_VALUES, *_SURE_NAMES))})":').search
+_PARAMETER_KEYS: Final = frozenset(("ParameterKey", "parameterKey"))
+_PARAMETER_VALUES: Final = frozenset(("ParameterValue", "parameterValue"))
+"""As CloudFormation has them."""
+_ANY_NAME: Final = _in_each_case(_NAMES) | _PARAMETER_KEYS
+_ANY_VALUE: Final = _in_each_case(_VALUES) | _PARAMETER_VALUES
+_TOLD_BY_ANY_NAME: Final = _in_each_case(_SURE_VALUES) | _PARAMETER_VALUES
+_TELLS_ANY_VALUE: Final = _in_each_case(_SURE_NAMES) | _PARAMETER_KEYS
+_sure_key: Final = re.compile(
+    rf'"(?:parameter)?(?:{"|".join((*_SURE_VALUES, *_SURE_NAMES))})":'
+).search
 _USER_OPTIONS: Final = frozenset(("-u", "-U", "-user", "--user", "--proxy-user"))
 _OPTION_MARKER: Final = redaction_marker("command_option")
 # Of numbers alone it is a user and a group.
 _user: Final = re.compile(r"[^\s:]{1,64}:(?P<secret>(?![0-9]+\Z)[^\s:/]{4,})\Z").match
+_SHORTEST_OPTION: Final = 6
+"""Of `-p` and a password."""
 _FEW: Final = 64
 """Keys that are looked at one by one."""
 _MORE_ENDINGS: Final = (
@@ -113,6 +122,7 @@ class Pairs:
             name = _text(items[0], names)
             if name is not None and self._hide(items, 1, name):
                 return True
+        hidden = _hide_client_password(items)
         options = [
             (place, option)
             for place, option in enumerate(items[:-1], 1)
@@ -126,6 +136,7 @@ class Pairs:
                 for place, option in options
             )
             > 0
+            or hidden
         )
 
     def hide_in_object(
@@ -166,6 +177,21 @@ def _hide_password(items: list[Any], place: int) -> bool:
         return False
     items[place] = items[place][: match.start("secret")] + _OPTION_MARKER
     return True
+
+
+def _hide_client_password(items: list[Any]) -> bool:
+    """Replace the password in the option of a client: `-p` and the password, without a space."""
+    client = False
+    hidden = False
+    for place, item in enumerate(items):
+        if type(item) is not str:
+            continue
+        if client and len(item) >= _SHORTEST_OPTION and item[:2] == "-p":
+            if not is_marker(item[2:]):
+                items[place], hidden = "-p" + _OPTION_MARKER, True
+        elif item.rpartition("/")[2].startswith(CLIENTS):
+            client = True
+    return hidden
 
 
 def _text(name: object, names: Mapping[int, tuple[object, str]]) -> str | None:

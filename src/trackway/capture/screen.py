@@ -82,11 +82,16 @@ def families_in(text: str, raw: bytes, look: Work) -> int:
         found |= CREDENTIALS
     if "'" in text and " '" in text and has_anchor(text, kinds.SQL_PASSWORD.anchors):
         found |= CREDENTIALS
-    if "-" in text and " -p" in text and has_anchor(text, kinds.CLIENT_PASSWORD.anchors):
+    is_option = "-p" in text and (" -p" in text or '"-p' in text or "'-p" in text)
+    if is_option and has_anchor(text, kinds.CLIENT_PASSWORD.anchors):
         found |= CREDENTIALS
     if " is" in text and _may_be_told(text, " is"):
         found |= CREDENTIALS
     if " was" in text and _may_be_told(text, " was"):
+        found |= CREDENTIALS
+    if " to" in text and _may_be_told(text, " to"):
+        found |= CREDENTIALS
+    if "login " in text and "password" in text:
         found |= CREDENTIALS
     if "-" in text and ("--" in text or "-u" in text or "-U" in text):
         options = text.count("--") + text.count("-u") + text.count("-U")

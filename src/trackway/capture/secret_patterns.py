@@ -166,9 +166,8 @@ OPTION_VALUE: Final = _kind(
 )
 # Engines differ in what `\s` is; these five all of them take for white space.
 # In a list of arguments the next one is quoted by itself.
-_USER_OPTION: Final = (
-    r"-(?:u(?:ser)?|U)(?:[ =]\\*[\"']?|\\*[\"'],(?:\\+[nrt]|[ \t\n\f\r]){0,32}\\*[\"'])"
-)
+_NEXT_ARGUMENT: Final = r"\\*[\"'],(?:\\+[nrt]|[ \t\n\f\r]){0,32}\\*[\"']"
+_USER_OPTION: Final = r"-(?:u(?:ser)?|U)(?:[ =]\\*[\"']?|" + _NEXT_ARGUMENT + ")"
 USER_SCREEN: Final = _USER_OPTION + r"[^ \t\n\f\r:\"'\\]{1,64}:[^ \t\n\f\r\"']"
 USER_OPTION: Final = _kind(
     "command_option",
@@ -176,34 +175,64 @@ USER_OPTION: Final = _kind(
     r"(?P<secret>(?![0-9]+(?:[\s\"'\\]|\Z))[^\s:\"'\\/]{4,})(?=[\s\"'\\]|\Z)",
     *(f"-{name}{after}" for name in ("u", "user", "U") for after in " =\"'\\"),
 )
-_CLIENTS: Final = ("mysql", "mariadb", "sshpass")
+CLIENTS: Final = ("mysql", "mariadb", "sshpass")
 CLIENT_PASSWORD: Final = _kind(
     "command_option",
-    rf"(?:{'|'.join(_CLIENTS)})[a-z_-]{{0,16}}(?: [^\s-]?[^\s]{{1,64}}){{0,8}}? -p[\"']?"
+    rf"(?:{'|'.join(CLIENTS)})[a-z_-]{{0,16}}"
+    # In a list of arguments each is quoted by itself.
+    rf"(?:(?: [^\s-]?[^\s]{{1,64}}){{0,8}}? "
+    rf"|(?:{_NEXT_ARGUMENT}[^\s\"'\\]{{1,64}}){{0,8}}?{_NEXT_ARGUMENT})-p[\"']?"
     r"(?P<secret>[^\s\"'\\]{4,})",
-    *_CLIENTS,
+    *CLIENTS,
 )
-CLIENT_SCREEN: Final = " -p[^ ]"
+CLIENT_SCREEN: Final = "[ \"']-p[^ ]"
 TOLD_NAMES: Final = (
     "(?:[Pp]ass ?(?:word|phrase|code)|[Pp]wd|[Ss]ecret|[Tt]oken"
     "|(?:[Aa]pi|API|[Ss]ecret)[ _-]?[Kk]ey|(?:[Pp]in|PIN)(?: ?[Cc]ode)?)"
 )
 LONGEST_TOLD_NAME: Final = 16
 TOLD_ENDINGS: Final = ("word", "phrase", "ode", "wd", "ecret", "oken", "ey", "in", "IN")
-TOLD_VERBS: Final = ("is", "was")
+TOLD_VERBS: Final = ("is", "was", "to")
 TOLD_SCREEN: Final = f"{TOLD_NAMES} (?:{'|'.join(TOLD_VERBS)})"
 _WORDING: Final = re.compile(r"[A-Za-z]?[a-z]*(?:['-][A-Za-z]?[a-z]+)*[.,;:!?)]*")
+_sets: Final = re.compile(
+    r"\b(?i:set|sets|setting|change[sd]?|changing|reset|resets|resetting|updated?|updating)"
+    r"(?: [A-Za-z']{1,16}){0,4} \Z"
+).search
+_BEFORE_TOLD: Final = 96
+
+
+def _is_told(match: re.Match[str]) -> bool:
+    """Whether a secret is told: `The password is required` and `send the token to x1` tell none."""
+    if _WORDING.fullmatch(match["secret"]) is not None:
+        return False
+    start = match.start()
+    return match["verb"] != "to" or (
+        _sets(match.string[max(0, start - _BEFORE_TOLD) : start]) is not None
+    )
+
+
 TOLD: Final = SecretPattern(
     "assignment",
     re.compile(
-        TOLD_SCREEN + r"(?: now)?:? {1,4}(?P<quote>\\*[\"'`]|\*{1,3})?"
+        f"{TOLD_NAMES} (?P<verb>{'|'.join(TOLD_VERBS)})"
+        + r"(?: now)?:? {1,4}(?P<quote>\\*[\"'`]|\*{1,3})?"
         r"(?P<secret>(?!\[redacted:)"
         r"(?(quote)[^\r\n\\\"'`*]{4,256}+|[^\s\"'\\<>(){}\[\]]{4,256}+))"
     ),
     tuple(f"{name} {verb}" for name in TOLD_ENDINGS for verb in TOLD_VERBS),
-    # The password is required: that is no secret.
-    lambda match: _WORDING.fullmatch(match["secret"]) is None,
+    _is_told,
     most_before=LONGEST_TOLD_NAME,
+)
+NETRC: Final = SecretPattern(
+    "assignment",
+    re.compile(
+        r"login [^\s\"'\\]{1,128}(?:\s|\\+[nrt]){1,32}password(?:\s|\\+[nrt]){1,32}"
+        r"(?P<secret>(?!\[redacted:)[^\s\"'\\]{4,256})"
+    ),
+    ("login ",),
+    lambda match: _WORDING.fullmatch(match["secret"]) is None,
+    before=0,
 )
 SQL_SCREEN: Final = "(?i:identified by|password) {1,4}'"
 SQL_PASSWORD: Final = _kind(
@@ -219,6 +248,7 @@ CREDENTIALS: Final = (
     USER_OPTION,
     CLIENT_PASSWORD,
     TOLD,
+    NETRC,
     SQL_PASSWORD,
 )
 

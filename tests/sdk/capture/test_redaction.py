@@ -165,6 +165,22 @@ IN_WORDS = [
     ("The password is hunter2.", "The password is [redacted:assignment]"),
     ("my PIN was: 123456", "my PIN was: [redacted:assignment]"),
     ('the API key is now "a b hunter2"', 'the API key is now "[redacted:assignment]"'),
+    (
+        "please set the password to hunter2 now",
+        "please set the password to [redacted:assignment] now",
+    ),
+    ("Changed my PIN to 123456", "Changed my PIN to [redacted:assignment]"),
+    ("machine h login u password hunter2", "machine h login u password [redacted:assignment]"),
+    (r"login u\n  password hunter2\n", r"login u\n  password [redacted:assignment]\n"),
+    ('["mysql","-phunter2","db"]', '["mysql","-p[redacted:command_option]","db"]'),
+    (
+        r"[\"mysql\", \"-u\", \"me\", \"-phunter2\"]",
+        r"[\"mysql\", \"-u\", \"me\", \"-p[redacted:command_option]\"]",
+    ),
+    (
+        '{"ParameterKey":"DBPassword","ParameterValue":"hunter2"}',
+        '{"ParameterKey":"DBPassword","ParameterValue":"[redacted:assignment]"}',
+    ),
     ("Password is **hunter2**", "Password is **[redacted:assignment]**"),
 ]
 QUOTED = [
@@ -236,6 +252,9 @@ UNQUOTED = [
 ]
 """Secrets without quotes, as far as they go."""
 HARMLESS = [
+    "Add the API key to config.yaml, send the token to user_42, set the password to something",
+    "The login page password field is at /login form password",
+    '["docker","-p8080:80"]',
     "login -> password -> submit",
     "def reset(password) -> Token:",
     "password == None",
@@ -745,6 +764,11 @@ def test_a_hook_that_fails_costs_the_string_and_is_counted(
         ({"Label": "Password", "Text": "x"}, {"Label": "Password", "Text": HIDDEN}),
         (("password", "hunter2"), ["password", HIDDEN]),
         ({"pair": ["password", "correct horse 7"]}, {"pair": ["password", HIDDEN]}),
+        (
+            {"ParameterKey": "DBPassword", "ParameterValue": "hunter2"},
+            {"ParameterKey": "DBPassword", "ParameterValue": HIDDEN},
+        ),
+        (["/bin/mysql", "-phunter2"], ["/bin/mysql", "-p[redacted:command_option]"]),
         (["password=", 1234], ["password=", HIDDEN]),
     ],
 )
@@ -768,6 +792,8 @@ def test_a_secret_beside_its_name_is_hidden(value: Any, expected: Any, also: Any
         {"name": "password", "hint": "value"},
         ["--password"],
         ["-u", "1000:1000"],
+        ["mysql", "-p", "-v"],
+        ["ssh", "-p2222"],
         ["-u", "me"],
         ["-u", 7],
         ["--token", None],
