@@ -31,7 +31,7 @@ from trackway.fields import get
 from trackway.lifecycle import is_recorded
 from trackway.mcp_sessions import Session, unknown_kind
 from trackway.schema import StepKind
-from trackway.views import View
+from trackway.views import view
 
 Registry = TypeVar("Registry")
 _EXPECTED: Final = (
@@ -89,7 +89,7 @@ def _recorded(registry: Any, record: Record, kinds: Mapping[str, StepKind]) -> A
         return _subclass(registry, record)
     if callable(getattr(registry, "call_tool", None)):
         return Session(registry, kinds)
-    return View(registry, dict(_methods(registry, record)))
+    return view(registry, dict(_methods(registry, record)))
 
 
 def _mapping(registry: Mapping[Any, Any], record: Record) -> Any:

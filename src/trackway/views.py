@@ -2,8 +2,8 @@
 
 1. Attributes, methods among them, are those of the object: `cache_clear` of a cached function,
    `delay` of a task, `params` of a command. What is set is set on the object.
-2. `isinstance` sees the object's class, `==` and `hash` the object. It binds as a method where the
-   object does.
+2. `isinstance` sees the object's class, `==`, `hash` and the operators of its class (`operators`)
+   the object. It binds as a method where the object does.
 3. `inspect.signature` and wrappers go on through `__wrapped__`. It is pickled by reference where
    the object is, as functions are; copies are itself.
 4. That is an object which is called; a `View` is one whose methods are.
@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
 
 from trackway.capture.storage import MISSING, class_attribute
+from trackway.operators import with_operators
 
 _NAMES: Final = ("__name__", "__qualname__", "__doc__", "__module__")
 
@@ -60,8 +61,7 @@ class Recorded:
         return repr(self.__dict__["__wrapped__"])
 
     def __eq__(self, other: object) -> Any:
-        held = self.__dict__["__wrapped__"]
-        return held == (other.__dict__["__wrapped__"] if type(other) in _KINDS else other)
+        return _held(self) == _held(other)
 
     def __hash__(self) -> int:
         return hash(self.__dict__["__wrapped__"])
@@ -92,7 +92,8 @@ class RecordedMethod(Recorded):
         return self if instance is None else types.MethodType(self, instance)
 
 
-_KINDS: Final = (Recorded, RecordedMethod)
+def _held(value: Any) -> Any:
+    return value.__dict__["__wrapped__"] if issubclass(type(value), Recorded) else value
 
 
 def recorded_object(
@@ -100,7 +101,9 @@ def recorded_object(
 ) -> Callable[..., Any]:
     """Return the callable object with its calls going through `call`."""
     binds = class_attribute(type(held), "__get__") is not MISSING
-    return (RecordedMethod if binds else Recorded)(held, call, mark)
+    base = RecordedMethod if binds else Recorded
+    recorded: Callable[..., Any] = with_operators(base, type(held), _held)(held, call, mark)
+    return recorded
 
 
 class View:
@@ -131,3 +134,12 @@ class View:
     def __delattr__(self, name: str) -> None:
         delattr(self._viewed, name)
         self.__dict__.pop(name, None)
+
+
+def view(viewed: Any, methods: Mapping[str, Any]) -> Any:
+    """Return a view of an object, with the operators of its class."""
+    return with_operators(View, type(viewed), _viewed, "__call__")(viewed, methods)
+
+
+def _viewed(value: Any) -> Any:
+    return value._viewed if issubclass(type(value), View) else value
