@@ -16,7 +16,7 @@ from typing import Any, Final
 from trackway.capture import Capture, record_capture_error
 from trackway.faults import goes_on
 from trackway.fields import is_a
-from trackway.recording import active, named, put, put_text
+from trackway.recording import active, named, put, put_figure, put_text
 from trackway.run import current_place, current_run
 from trackway.schema import Trackway
 from trackway.spans import NOTHING
@@ -26,8 +26,13 @@ _SMALL: Final = 1024
 """Characters of a value that is kept even where a span's room is spent."""
 
 
-def _record(event: str, names: Mapping[str, Any], content: Mapping[str, Any] = NOTHING) -> None:
-    """Add the event; `names` say what it is about, `content` is captured like arguments."""
+def _record(
+    event: str,
+    names: Mapping[str, Any],
+    content: Mapping[str, Any] = NOTHING,
+    figures: Mapping[str, Any] = NOTHING,
+) -> None:
+    """Add the event: names and ids, content that is captured like arguments, numbers and flags."""
     place = current_place()
     recorder = active()
     if place is None or recorder is None or not place.span.is_recording():
@@ -40,6 +45,8 @@ def _record(event: str, names: Mapping[str, Any], content: Mapping[str, Any] = N
             for field, value in names.items()
             if value is not None
         }
+        for field, value in figures.items():
+            put_figure(attributes, field, field, recorder, value)
         for field, value in content.items():
             _put_content(attributes, field, value, recorder.capture)
         size = sum(len(value) for value in attributes.values() if isinstance(value, str))
@@ -93,8 +100,8 @@ def resume(
     `granted` says whether what waited was allowed; None: nobody says. A call that was refused is
     read as one without effect, and one that returns the very words of the reason as undecided.
     """
-    fields = {"resume_token": resume_token, "granted": granted}
-    _record(Trackway.EVENT_RESUME, fields, {"reason": reason})
+    fields = {"resume_token": resume_token}
+    _record(Trackway.EVENT_RESUME, fields, {"reason": reason}, {"granted": granted})
 
 
 def effect(
@@ -110,9 +117,8 @@ def effect(
         "operation": operation,
         _OPERATION: operation_id,
         "entity": entity,
-        "applied": applied,
     }
-    _record(Trackway.EVENT_EFFECT, fields, {"ledger": ledger})
+    _record(Trackway.EVENT_EFFECT, fields, {"ledger": ledger}, {"applied": applied})
 
 
 def context(
@@ -129,7 +135,7 @@ def context(
         "dropped_messages": dropped_messages,
         "truncated": truncated,
     }
-    _record(Trackway.EVENT_CONTEXT, fields)
+    _record(Trackway.EVENT_CONTEXT, {}, figures=fields)
 
 
 def continuity(

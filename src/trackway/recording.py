@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import Enum
 from typing import Any, Final
 
 from opentelemetry import trace
@@ -94,6 +95,21 @@ def named(value: Any, capture: Capture) -> str | bool | int | float | None:
     if type(parts) is bool or type(parts) is float:
         return parts
     return capture.value(value).text
+
+
+def put_figure(
+    attributes: dict[str, Any], key: str, name: str, recorder: Recorder, value: Any
+) -> None:
+    """Place a number or a flag; whatever else stands in its place is content, which may be off."""
+    told = named(value, recorder.names)
+    if told is None:
+        return
+    if not is_a(told, str) or (is_a(value, int) and not is_a(value, Enum)):
+        attributes[key] = told
+    elif is_a(value, str):
+        put_text(attributes, key, name, recorder.capture, value)
+    else:
+        put(attributes, key, name, recorder.capture.value(value))
 
 
 def rfc3339(moment: datetime) -> str:

@@ -28,7 +28,7 @@ from trackway import ids
 from trackway.capture import record_capture_error
 from trackway.capture.integers import whole
 from trackway.faults import goes_on
-from trackway.recording import active, named, put, put_text
+from trackway.recording import active, named, put, put_figure, put_text
 from trackway.said import both_texts
 from trackway.schema import GenAI, Trackway
 
@@ -37,6 +37,7 @@ REQUESTED: Final = "trackway.requested"
 """Context key of the call id under which the model requested the tool call to come."""
 FOREIGN_PLACE: Final = "_trackway_place"
 """Attribute of a living foreign span: the place in which it started."""
+_NO_FIGURES: Final[Mapping[str, Any]] = {}
 _MAX_OPEN_FAILURES: Final = 1024
 
 
@@ -236,12 +237,11 @@ class Run:
         `success=None` means unknown. `censored` marks a run cut off by a cost or time cap.
         """
         names = {
-            Trackway.OUTCOME_SUCCESS: success,
             Trackway.OUTCOME_LABEL: label,
             Trackway.OUTCOME_FAILURE_MODE: failure_mode,
-            Trackway.OUTCOME_CENSORED: censored,
         }
-        self._record("outcome", names, Trackway.OUTCOME_STATE, state)
+        figures = {Trackway.OUTCOME_SUCCESS: success, Trackway.OUTCOME_CENSORED: censored}
+        self._record("outcome", names, Trackway.OUTCOME_STATE, state, figures=figures)
 
     def final(
         self, text: str | None = None, action: str | None = None, arguments: Any = None
@@ -257,7 +257,13 @@ class Run:
         self._record("final", names, Trackway.FINAL_ARGUMENTS, arguments, text)
 
     def _record(
-        self, what: str, names: Mapping[str, Any], key: str, value: Any, text: str | None = None
+        self,
+        what: str,
+        names: Mapping[str, Any],
+        key: str,
+        value: Any,
+        text: str | None = None,
+        figures: Mapping[str, Any] = _NO_FIGURES,
     ) -> None:
         recorder = active()
         if recorder is None or not self.recording:
@@ -272,6 +278,8 @@ class Run:
                 put_text(attributes, Trackway.OUTPUT, "output", recorder.capture, text)
             if value is not None:
                 put(attributes, key, key.removeprefix("trackway."), recorder.capture.value(value))
+            for name, given in figures.items():
+                put_figure(attributes, name, name.removeprefix("trackway."), recorder, given)
             said = {name: named(given, recorder.names) for name, given in names.items()}
             attributes.update({k: v for k, v in said.items() if v is not None})
             self.span.set_attributes(attributes)
