@@ -24,10 +24,12 @@ from opentelemetry.trace import Link, SpanContext, SpanKind
 
 from trackway.capture import Captured, record_capture_error
 from trackway.capture.redact import KEY_NAME_MARKER
+from trackway.capture.refs import id_text
+from trackway.capture.storage import type_name
 from trackway.decorators import checked_kind
 from trackway.driving import Opened, detach
 from trackway.faults import goes_on
-from trackway.fields import is_a
+from trackway.fields import is_a, text_of
 from trackway.llm import LlmPlan
 from trackway.plans import Request, StepPlan, ToolPlan
 from trackway.propagation import resumed
@@ -93,6 +95,7 @@ class run(_Block):
 
     def __init__(
         self,
+        /,
         task: str | None = None,
         *,
         trial: int | None = None,
@@ -232,6 +235,25 @@ def _step_plan(name: str, kind: str) -> StepPlan:
     return ToolPlan(name, dict, kind=checked_kind(kind, "llm", "retrieval", "wait"))
 
 
+def _step_name(given: Any) -> str:
+    """Return a name as a text; one that is none is counted, and its class stands for it."""
+    text = text_of(given)
+    if text is not None:
+        return text
+    try:
+        return id_text(given)
+    except (TypeError, ValueError) as error:
+        record_capture_error("step: name", error)
+        return type_name(type(given))
+
+
+def _checked_text(given: Any) -> str:
+    text = text_of(given)
+    if text is None:
+        raise TypeError(f"expected a text, found {type_name(type(given))}")
+    return text
+
+
 @contextmanager
 def requested(call_id: str) -> Iterator[None]:
     """Run a tool for a request of the model: the next tool call inside carries the request's id.
@@ -269,12 +291,13 @@ class step(_Block):
     as a capture error.
     """
 
-    def __init__(self, name: str, kind: str = "other", **arguments: Any) -> None:
+    def __init__(self, /, name: str, kind: str = "other", **arguments: Any) -> None:
+        named = _step_name(name)
         try:
-            self._plan = _step_plan(name, kind)
+            self._plan = _step_plan(named, _checked_text(kind))
         except (ValueError, TypeError) as error:
             record_capture_error("step: kind", error)
-            self._plan = _step_plan(name, StepKind.OTHER)
+            self._plan = _step_plan(named, StepKind.OTHER)
         self._arguments = arguments
         self._step: Step | None = None
 

@@ -24,6 +24,18 @@ class Hostile:
     __repr__ = __bool__ = __eq__ = __hash__ = __format__ = __str__  # type: ignore[assignment]
 
 
+class Leaving:
+    def __repr__(self) -> str:
+        raise SystemExit
+
+    __str__ = __repr__
+
+    def __eq__(self, other: object) -> bool:
+        raise SystemExit
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 def work_in(carrier: Any) -> None:
     with trackway.carried(carrier):
         pass
@@ -39,6 +51,11 @@ def step_of(kind: Any) -> None:
         pass
 
 
+def step_named(name: Any) -> None:
+    with trackway.step(name):
+        pass
+
+
 def run_until(deadline: Any) -> None:
     with trackway.run("t", deadline=deadline):
         pass
@@ -49,6 +66,7 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "run: resume_from": take_up,
     "run: deadline": run_until,
     "step: kind": step_of,
+    "step: name": step_named,
     "continuity: required": lambda value: trackway.continuity(value, ["a"]),
     "continuity: present": lambda value: trackway.continuity(["a"], value),
     "wait": lambda value: trackway.wait(value, deadline=value, resume_token=value),
@@ -58,7 +76,19 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "outcome": lambda value: trackway.outcome(value, value, value, value),
     "final": lambda value: trackway.final(value, value, value),
 }
-VALUES = [None, 5, "x", b"x", [], {}, {"trackway-run": 5, "traceparent": 7}, object(), Hostile()]
+VALUES = [
+    None,
+    5,
+    "x",
+    b"x",
+    [],
+    {},
+    {"trackway-run": 5, "traceparent": 7},
+    object(),
+    Hostile(),
+    10**5000,
+]
+VALUES += [[Hostile()], Leaving(), [Leaving()]]
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -85,6 +115,21 @@ def test_what_is_no_carrier_is_counted_and_none_is_not(recorded: Any) -> None:
 def test_an_unknown_kind_is_counted_and_recorded_as_other(recorded: Any) -> None:
     assert counted("step: kind", "zz") == {"step: kind": 1}
     assert recorded.tool("s").attributes["trackway.step.kind"] == "other"
+
+
+def test_a_name_that_is_no_text_is_told_as_far_as_it_can_be(recorded: Any) -> None:
+    assert counted("step: name", 7) == {}
+    assert counted("step: name", Leaving()) == {"step: name": 1}
+    assert {"execute_tool 7", "execute_tool Leaving"} <= {
+        name.replace(f"{__name__}.", "") for name in recorded.names
+    }
+
+
+def test_an_argument_may_have_any_name(recorded: Any) -> None:
+    with trackway.run("t", self=2), trackway.step("x", self=1):
+        pass
+    assert recorded.arguments("x") == {"self": 1}
+    assert recorded.one("run t").attributes["trackway.fingerprint.self"] == "2"
 
 
 def test_what_nobody_says_of_continuity_is_absent(recorded: Any) -> None:
