@@ -32,7 +32,7 @@ def recorded_with(value: Any, *, content: bool) -> str:
         say(value)
     trackway.shutdown()
     (run,) = spans.all
-    return run.to_json()
+    return str(run.to_json())
 
 
 @pytest.mark.parametrize("value", [WORDS, Said.words, [WORDS], {"said": WORDS}])

@@ -15,6 +15,11 @@ KEY = "sk-ant" + "-api03-AbCdEfGhIjKlMnOpQrSt_UvWx-yz"
 HIDDEN = "[redacted:key_name]"
 
 
+@trackway.tool
+def look() -> int:
+    return 1
+
+
 def all_of(recorded: Recorded) -> str:
     return "\n".join(span.to_json() for span in recorded.all)
 
@@ -36,14 +41,14 @@ def test_what_a_fingerprint_keeps_under_a_denied_name_is_hidden(recorded: Record
 
 
 def test_no_name_of_a_fingerprint_is_a_secret(recorded: Recorded) -> None:
-    with trackway.run("t", **{KEY: 1}):
+    odd: dict[str, Any] = {KEY: 1}
+    with trackway.run("t", **odd):
         pass
     assert KEY not in all_of(recorded)
 
 
 @pytest.mark.parametrize("call_id", [f"password={SECRET}", KEY])
 def test_no_id_of_a_requested_call_is_a_secret(recorded: Recorded, call_id: str) -> None:
-    look = trackway.tool("look")(lambda: 1)
     with trackway.run("t"), trackway.requested(call_id):
         look()
     assert SECRET not in all_of(recorded)
@@ -52,7 +57,6 @@ def test_no_id_of_a_requested_call_is_a_secret(recorded: Recorded, call_id: str)
 
 
 def test_ids_of_requested_calls_stay_apart_and_others_stay(recorded: Recorded) -> None:
-    look = trackway.tool("look")(lambda: 1)
     ids = [f"password={SECRET}", f"password={SECRET}2", "call_7dX", "4111111111111111"]
     with trackway.run("t"):
         for call_id in ids:
