@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import Token
@@ -201,7 +202,7 @@ def _put_fingerprint(
     redactor = recorder.names.redactor
     for given, value in fingerprint.items():
         name = recorder.names.name(given)
-        if redactor is not None and redactor.withholds(given, value):
+        if redactor is not None and redactor.denies(given) and _is_withheld(given, value, recorder):
             captured = Captured(KEY_NAME_MARKER, redacted=True)
             put(attributes, f"{Trackway.FINGERPRINT}.{name}", f"fingerprint.{name}", captured)
         elif is_a(value, str):
@@ -209,6 +210,12 @@ def _put_fingerprint(
         elif value is not None:
             captured = recorder.names.value(value)
             put(attributes, f"{Trackway.FINGERPRINT}.{name}", f"fingerprint.{name}", captured)
+
+
+def _is_withheld(name: str, value: Any, recorder: Recorder) -> bool:
+    """Whether a value is hidden under its name; told by its record, for `==` is the user's code."""
+    text = recorder.names.value({name: value}).text
+    return text is not None and KEY_NAME_MARKER in json.loads(text).values()
 
 
 class _WaitPlan(StepPlan):
