@@ -23,6 +23,7 @@ import string
 import sys
 import time
 from collections.abc import Callable
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ import pydantic
 from opentelemetry.sdk.trace import SpanProcessor
 
 import trackway
-from benchmarks.decorators import run_one
+from benchmarks.decorators import run_in_turns
 from benchmarks.report import setting, table
 from trackway.capture import Capture
 
@@ -252,7 +253,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.capture", description=__doc__)
     parser.add_argument("words", nargs="*", help="parts of the names of rows")
     words = parser.parse_args().words
-    by_hand = run_one("by_hand", 5_000)[1] / 1e6
+    by_hand = median(cpu for ((_, cpu),) in run_in_turns(["by_hand"], 5_000)) / 1e6
     trackway.configure("bench", export=SpanProcessor())
     capture = Capture()
     chosen = [name for name in VALUES if not words or any(word in name for word in words)]

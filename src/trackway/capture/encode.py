@@ -23,6 +23,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import EnumType
 from itertools import islice
 from types import NoneType
 from typing import Any, Final
@@ -120,7 +121,7 @@ class _Walk(Leaves):
             return self.real(value)
         try:
             parts = parts_of(value)
-            name = member_name(value)
+            name = member_name(value) if issubclass(type(kind), EnumType) else None
             if name is not None and self.denies(name) and _is_no_word(parts):
                 return self.withheld(name, parts, depth)
             return self.parts(value, parts, depth)

@@ -17,6 +17,8 @@ from trackway.capture.search import Work
 
 SEARCHED: Final = 128 * 1024
 """Bytes of a text that is looked into literal by literal."""
+TYPED: Final = 4 * 1024
+"""Bytes of a text in which what somebody types is looked for: `set password to …`, netrc."""
 CARDS: Final = 1
 KEYS: Final = 2
 PRIVATE_KEYS: Final = 4
@@ -82,17 +84,18 @@ def families_in(text: str, raw: bytes, look: Work) -> int:
         found |= CREDENTIALS
     if "'" in text and " '" in text and has_anchor(text, kinds.SQL_PASSWORD.anchors):
         found |= CREDENTIALS
-    is_option = "-p" in text and (" -p" in text or '"-p' in text or "'-p" in text)
+    is_option = "-" in text and "-p" in text and (" -p" in text or '"-p' in text or "'-p" in text)
     if is_option and has_anchor(text, kinds.CLIENT_PASSWORD.anchors):
         found |= CREDENTIALS
     if " is" in text and _may_be_told(text, " is"):
         found |= CREDENTIALS
     if " was" in text and _may_be_told(text, " was"):
         found |= CREDENTIALS
-    if " to" in text and _may_be_told(text, " to"):
-        found |= CREDENTIALS
-    if "login " in text and "password" in text:
-        found |= CREDENTIALS
+    if len(raw) <= TYPED:
+        if " to" in text and _may_be_told(text, " to"):
+            found |= CREDENTIALS
+        if "login " in text and "password" in text:
+            found |= CREDENTIALS
     if "-" in text and ("--" in text or "-u" in text or "-U" in text):
         options = text.count("--") + text.count("-u") + text.count("-U")
         paid = short and look.spend(_URL * options)
