@@ -36,9 +36,11 @@ from trackway.capture.screen import (
     PRIVATE_KEYS,
     QUICK_LOOK,
     SEARCHED,
+    TYPED,
     families_in,
     has_anchor,
     is_ordinary,
+    may_be_typed,
     screen_patterns,
 )
 from trackway.capture.search import FREE, MARGIN, Work, replaced
@@ -159,6 +161,9 @@ class Redactor:
             or ("<" in text and ("</" in text or "<\\" in text))
         )
         if (assigns and len(raw) > SEARCHED) or self.pairs.may_stand_in(text):
+            return False
+        # A long value may be of short texts, which are looked at for more than long ones are.
+        if len(raw) > TYPED and may_be_typed(text):
             return False
         return not self._families(text, raw, assigns)
 

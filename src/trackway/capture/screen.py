@@ -91,11 +91,8 @@ def families_in(text: str, raw: bytes, look: Work) -> int:
         found |= CREDENTIALS
     if " was" in text and _may_be_told(text, " was"):
         found |= CREDENTIALS
-    if len(raw) <= TYPED:
-        if " to" in text and _may_be_told(text, " to"):
-            found |= CREDENTIALS
-        if "login " in text and "password" in text:
-            found |= CREDENTIALS
+    if len(raw) <= TYPED and may_be_typed(text):
+        found |= CREDENTIALS
     if "-" in text and ("--" in text or "-u" in text or "-U" in text):
         options = text.count("--") + text.count("-u") + text.count("-U")
         paid = short and look.spend(_URL * options)
@@ -131,6 +128,12 @@ def screen_patterns() -> tuple[str, ...]:
         *(kinds.TOLD_SCREEN, kinds.SQL_SCREEN),
     )
     return (*sorted(map(re.escape, anchors)), *patterns)
+
+
+def may_be_typed(text: str) -> bool:
+    """Whether a password may stand in a text in the words of who sets or sends it."""
+    told = " to" in text and _may_be_told(text, " to")
+    return told or ("login " in text and "password" in text)
 
 
 def has_anchor(text: str, anchors: tuple[str, ...]) -> bool:

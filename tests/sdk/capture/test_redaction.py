@@ -846,3 +846,13 @@ def test_ids_that_hold_secrets_stay_apart_and_ids_of_digits_stay() -> None:
     assert one == CAPTURE.id_text("pay token=hunter2")
     assert CAPTURE.id_text("4111111111111111") == "4111111111111111"
     assert CAPTURE.id_text("order-7") == "order-7"
+
+
+def test_what_is_typed_is_found_in_short_texts_of_a_long_value() -> None:
+    texts = [
+        "please set the password to Zq7Xk029LmPw4Tb8V",
+        *("some more words " * 9 for _ in range(60)),
+    ]
+    recorded = CAPTURE.value(texts).text
+    assert recorded is not None
+    assert "Zq7Xk029" not in recorded
