@@ -849,10 +849,8 @@ def test_ids_that_hold_secrets_stay_apart_and_ids_of_digits_stay() -> None:
 
 
 def test_what_is_typed_is_found_in_short_texts_of_a_long_value() -> None:
-    texts = [
-        "please set the password to Zq7Xk029LmPw4Tb8V",
-        *("some more words " * 9 for _ in range(60)),
-    ]
+    texts = {f"note {number}": "some more words " * 9 for number in range(60)}
+    texts["asked"] = "please set the password to Zq7Xk029LmPw4Tb8V today"
     recorded = CAPTURE.value(texts).text
     assert recorded is not None
     assert "Zq7Xk029" not in recorded
