@@ -32,7 +32,7 @@ def details(path: Path) -> list[str | None]:
 
 SPAWNED = [
     ('{"agent_id":"thread-2","nickname":"Ada"}', "the thread thread-2"),
-    ('{"task_name":"/root/research"}', "the thread of the task /root/research"),
+    ('{"task_name":"/lead/research"}', "the thread of the task /lead/research"),
     ("{}", "the thread that a call spawned"),
 ]
 
@@ -65,8 +65,8 @@ PARENT = {"parent_thread_id": "thread-1"}
     [
         ('{"agent_id":"thread-2"}', PARENT),
         ('{"agent_id":"thread-2"}', {**PARENT, "spawn_call_id": "c1"}),
-        ('{"task_name":"/root/research"}', {**PARENT, "agent_path": "/root/research"}),
-        ('{"task_name":"research"}', {**PARENT, "agent_path": "/root/research"}),
+        ('{"task_name":"/lead/research"}', {**PARENT, "agent_path": "/lead/research"}),
+        ('{"task_name":"research"}', {**PARENT, "agent_path": "/lead/research"}),
         ("{}", {**PARENT, "spawn_call_id": "c1"}),
     ],
 )
