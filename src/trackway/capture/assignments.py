@@ -76,9 +76,9 @@ _STRETCH: Final = 4096
 """Characters in which names are looked for before any is looked at."""
 _NAME: Final = 24
 """What it costs to find a name, in characters of plain search."""
-_ASSIGNED: Final = 96
+_ASSIGNED: Final = 128
 """What it costs besides where something is set to it, """
-_VALUE: Final = LOOK + LOOK // 2
+_VALUE: Final = 2 * LOOK
 """What it costs to find where a value ends, in characters of plain search."""
 _HARMLESS: Final = 32
 """and where that is denied nothing."""

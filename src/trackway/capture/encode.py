@@ -9,8 +9,8 @@
    `"…[truncated: too deep]"`; a value that cannot be read is `"[capture failed]"`.
 4. The budget is `Limits.hash_bytes`: a string costs its characters (a longer one twice as many,
    five times where it is one word, eleven times where something may be set to a name in it),
-   and each member of a container 128 (integers), 320 (floats), 384 (strings) or 512, a key 256
-   and twenty times its length: about what it takes to look at one.
+   and each member of a container 80 (integers), 200 (floats), 240 (strings), 440 (dates) or
+   704, a key 160 and twenty times its length: about what it takes to look at one.
    Members of an object share what is left, so that a huge one does not push out its neighbours;
    lists are cut from the end; a string that does not fit keeps its beginning. Markers name what
    was left out (`limits.py`).
@@ -23,6 +23,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date, datetime
 from enum import EnumType
 from itertools import islice
 from types import NoneType
@@ -53,13 +54,14 @@ DEPTH_MARKER: Final = f"{ELLIPSIS}[truncated: too deep]"
 FAILED_MARKER: Final = "[capture failed]"
 
 _OTHER_COST: Final = 704
-_STRING_COST: Final = 384
-_FLOAT_COST: Final = 320
-_INTEGER_COST: Final = 128
-_KEY_COST: Final = 256
+_DATE_COST: Final = 440
+_STRING_COST: Final = 240
+_FLOAT_COST: Final = 200
+_INTEGER_COST: Final = 80
+_KEY_COST: Final = 160
 _CONVERTED_COST: Final = 16
 _READ_COST: Final = 2
-_CHEAPEST: Final = 64
+_CHEAPEST: Final = 40
 _SNAPSHOT_TRIES: Final = 3
 
 
@@ -325,6 +327,8 @@ _COSTS: Final = {
     id(int): _INTEGER_COST,
     id(bool): _CHEAPEST,
     id(NoneType): _CHEAPEST,
+    id(date): _DATE_COST,
+    id(datetime): _DATE_COST,
 }
 _cost_of: Final = _COSTS.get
 

@@ -40,7 +40,7 @@ class Limits:
     """Nesting of containers; deeper ones are replaced by a marker."""
     span_bytes: int = 1 << 20
     """Bytes of all values of one span together; kept by whoever writes the span."""
-    hash_bytes: int = 1 << 20
+    hash_bytes: int = 640 * 1024
     """Characters up to which a digest covers the whole value; what is looked at in one capture."""
 
     def __post_init__(self) -> None:

@@ -3,8 +3,8 @@
 1. Plain is: exact dict with str keys, list, tuple, str, int of 64 bits, float, bool and None; no
    key denied or longer than 256; no deeper than the limit; within the budget.
 2. The budget, in characters: a string in a container costs twice its length (four times where it
-   is not ASCII), one alone its length, each element of a list 64, each entry of a dict 128; an
-   integer 64 and a float 256 besides.
+   is not ASCII), one alone its length, each element of a list 40, each entry of a dict 80; an
+   integer 40 and a float 160 besides.
 3. Strings are not looked into, floats may be NaN: what writes the value finds out.
 """
 
@@ -16,10 +16,10 @@ from trackway.capture.redact import Redactor
 from trackway.capture.text import json_length
 
 INTEGER_BOUND: Final = 1 << 63
-_ELEMENT_COST: Final = 64
-_ENTRY_COST: Final = 128
-_INTEGER_COST: Final = 64
-_FLOAT_COST: Final = 256
+_ELEMENT_COST: Final = 40
+_ENTRY_COST: Final = 80
+_INTEGER_COST: Final = 40
+_FLOAT_COST: Final = 160
 _LONGEST_KEY: Final = 256
 _SHORT: Final = 4096
 _TEXT_COST: Final = 2
