@@ -24,6 +24,7 @@ from trackway.schema import Operation
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import NOT_RECORDED, JsonValue, NotRecorded, Step, Trajectory
 from trackway_analyzer.tables import RUN_SCHEMA, STEP_SCHEMA
+from trackway_analyzer.times import decoded
 
 Ints = npt.NDArray[np.int64]
 
@@ -128,7 +129,7 @@ class RunBatch:
     def steps_between(self, first: int, last: int) -> tuple[Step, ...]:
         """Decode the rows of `steps` from `first` up to, without, `last`."""
         rows = self.steps.slice(first, last - first)
-        columns: dict[str, list[Any]] = {n: rows.column(n).to_pylist() for n in _STEP_FIELDS}
+        columns: dict[str, list[Any]] = {n: decoded(rows.column(n)) for n in _STEP_FIELDS}
         for name in _JSON_COLUMNS:
             columns[name] = [self.decode(text) for text in columns[name]]
         for name in _LIST_COLUMNS:
@@ -170,9 +171,10 @@ class RunBatch:
                 ids[key] = len(ids)
                 firsts.append(ordinal)
             of_run[ordinal] = ids[key]
-        return Variants(of_run, tuple(self._shape(ordinal) for ordinal in firsts))
+        return Variants(of_run, tuple(self.shapes(ordinal) for ordinal in firsts))
 
-    def _shape(self, ordinal: int) -> tuple[StepShape, ...]:
+    def shapes(self, ordinal: int) -> tuple[StepShape, ...]:
+        """Return the steps of a run without their values: much less to decode."""
         first, last = self.bounds(ordinal)
         rows = self.steps.slice(first, last - first)
         columns = [rows.column(name).to_pylist() for name in StepShape.__dataclass_fields__]

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from trackway.schema import Operation
+from trackway_analyzer.times import decoded
 
 if TYPE_CHECKING:
     from trackway_analyzer.batch import RunBatch
@@ -125,23 +126,28 @@ class Trajectory:
     @cached_property
     def run(self) -> dict[str, Any]:
         """The run's row of the runs table, by column (`tables.RUN_SCHEMA`)."""
-        row: dict[str, Any] = self.batch.runs.slice(self.ordinal, 1).to_pylist()[0]
+        row: dict[str, Any] = decoded(self.batch.runs.slice(self.ordinal, 1))[0]
         return row
 
     @property
     def run_id(self) -> str:
         """The run id, else the trace id."""
-        return str(self.run["run_id"])
+        return str(self._value("run_id"))
 
     @property
     def session_id(self) -> str | None:
         """The conversation that the run belongs to."""
-        return self.run["session_id"]  # type: ignore[no-any-return]  # a row is untyped
+        return self._value("session_id")  # type: ignore[no-any-return]  # a row is untyped
 
     @property
     def task_id(self) -> str | None:
         """The task that the run attempted."""
-        return self.run["task_id"]  # type: ignore[no-any-return]  # a row is untyped
+        return self._value("task_id")  # type: ignore[no-any-return]  # a row is untyped
+
+    @property
+    def trial(self) -> int | None:
+        """Which attempt at its task the run was."""
+        return self._value("trial")  # type: ignore[no-any-return]  # a row is untyped
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -161,17 +167,17 @@ class Trajectory:
     @property
     def input(self) -> str | None:
         """What the run was asked."""
-        return self.run["input"]  # type: ignore[no-any-return]  # a row is untyped
+        return self._value("input")  # type: ignore[no-any-return]  # a row is untyped
 
     @property
     def final_text(self) -> str | None:
         """What the agent said last; None: not recorded."""
-        return self.run["final_text"]  # type: ignore[no-any-return]  # a row is untyped
+        return self._value("final_text")  # type: ignore[no-any-return]  # a row is untyped
 
     @property
     def final_action(self) -> str | None:
         """The recorded terminal action, else the last executed tool."""
-        recorded = self.run["final_action"]
+        recorded = self._value("final_action")
         if recorded is not None:
             return str(recorded)
         return self.tools[-1] if self.tool_steps else None
@@ -191,7 +197,11 @@ class Trajectory:
     @cached_property
     def gaps(self) -> tuple[Gap, ...]:
         """Named holes in the evidence."""
-        return tuple(Gap(**gap) for gap in self.run["gaps"] or ())
+        return tuple(Gap(**gap) for gap in self._value("gaps") or ())
+
+    def _value(self, column: str) -> Any:
+        """One value of the run's row, without decoding the others."""
+        return self.batch.runs.column(column)[self.ordinal].as_py()
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)

@@ -22,6 +22,7 @@ from typing import Final, NoReturn
 import click
 
 from trackway_analyzer.cli.exit import Exit
+from trackway_analyzer.cli.own_process import lighten
 
 COMMANDS: Final = {
     "steps": "The steps of each run, one run a line",
@@ -71,7 +72,8 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="trackway-analyzer", prog_name="trackway")
 @click.option("--debug", is_flag=True, expose_value=False, help="Print the traceback of an error.")
-def trackway() -> None:
+@click.pass_obj
+def trackway(own_process: bool) -> None:
     """Reconstruct and check what an LLM agent really did.
 
     SRC is a file, a folder or - (standard input) in any format that can be read. A run is named
@@ -79,18 +81,20 @@ def trackway() -> None:
 
     Exit codes: 0 pass, 1 violation, 2 insufficient evidence, 3 incomparable, 4 error.
     """
+    if own_process:
+        lighten()
 
 
 def main() -> NoReturn:
     """Run the command of `sys.argv` and exit."""
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(run(sys.argv[1:], own_process=True))
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code."""
+def run(arguments: Sequence[str], *, own_process: bool = False) -> int:
+    """Run a command and return its exit code; the process may be there for nothing else."""
     try:
         # Not `main`: that one turns a closed pipe into exit code 1, a violation.
-        with trackway.make_context("trackway", list(arguments)) as context:
+        with trackway.make_context("trackway", list(arguments), obj=own_process) as context:
             code = trackway.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as asked:

@@ -23,6 +23,7 @@ from trackway_analyzer.json_text import UnencodableError, compact
 from trackway_analyzer.read.any_value import BrokenValueError, bounded
 from trackway_analyzer.read.otlp_values import span_hex
 from trackway_analyzer.spans import Attributes, Origin
+from trackway_analyzer.times import decoded
 
 TRACE_DIGITS: Final = 32
 SPAN_DIGITS: Final = 16
@@ -137,7 +138,7 @@ def plain_rows(table: pa.Table) -> list[dict[str, Any]]:
     """Return rows as objects: times in ns, for Python's end at microseconds, bytes as text."""
     columns = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
-        columns[name] = [_plain(value) for value in _integer_times(column).to_pylist()]
+        columns[name] = [_plain(value) for value in decoded(_integer_times(column))]
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

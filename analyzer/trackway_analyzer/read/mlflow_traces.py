@@ -22,6 +22,7 @@ from trackway_analyzer.read.foreign_values import Origins, first, kept
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.span_objects import object_attributes, object_span, pruned
 from trackway_analyzer.spans import Attributes, RawSpan
+from trackway_analyzer.times import decoded
 
 _REQUEST: Final = "mlflow.traceRequestId"
 _SIZE: Final = "mlflow.trace.sizeStats"
@@ -158,7 +159,7 @@ def is_mlflow_table(names: Sequence[str]) -> bool:
 
 def mlflow_rows(table: pa.Table, quarantine: Quarantine) -> Iterator[RawSpan]:
     """Return the spans of rows of `search_traces`."""
-    for row in table.to_pylist():
+    for row in decoded(table):
         traces = mlflow_traces(pruned(row) or {})
         if traces is None:
             quarantine.add(Reason.BROKEN_SPAN, "a row without a trace")

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway_analyzer.reconstruct.columns import Ints, SpanColumns, distinct
+from trackway_analyzer.times import decoded
 
 _CONTENT = ("arguments", "result", "input", "output", "attributes", "error_message", "status")
 
@@ -115,7 +116,7 @@ def _ordered(columns: SpanColumns, copies: list[tuple[int, int, str, int]]) -> l
     rows = [copy[-1] for copy in copies]
     alike = [copy[-1] for copy in copies if copy[:-1] == copies[-1][:-1]]
     if len(alike) > 1:
-        values = columns.table.take(pa.array(alike)).to_pylist()
+        values = decoded(columns.table.take(pa.array(alike)))
         told = [(sum(v is not None for v in row.values()), repr(row)) for row in values]
         kept = alike[told.index(max(told))]
         rows = [row for row in rows if row != kept] + [kept]

@@ -26,6 +26,7 @@ from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.dialects.transcript import TRANSCRIPT
 from trackway_analyzer.json_text import canonical, parsed
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.times import decoded
 
 DECISION_SCHEMA: Final = pa.schema(
     [
@@ -101,7 +102,7 @@ def _signs(step: dict[str, Any], before: dict[str, Any] | None, *, whole: bool) 
 def _models(batch: RunBatch, *names: str) -> Iterator[dict[str, Any]]:
     """Yield these columns of the model steps, with run and position."""
     is_model = pc.equal(batch.steps.column("operation"), Operation.LLM.value)
-    yield from batch.steps.select(["run", "position", *names]).filter(is_model).to_pylist()
+    yield from decoded(batch.steps.select(["run", "position", *names]).filter(is_model))
 
 
 def _asked(batch: RunBatch) -> dict[tuple[int, int], list[str]]:

@@ -18,6 +18,7 @@ from typing import Any
 from trackway.schema import Trackway
 from trackway_analyzer.model import JsonValue, NotRecorded, Trajectory
 from trackway_analyzer.report.shorten import cut, one_line
+from trackway_analyzer.times import decoded
 
 _NAMES = {Trackway.EVENT_WAIT: "wait", Trackway.EVENT_RESUME: "resume"}
 
@@ -89,7 +90,7 @@ def _of_steps(trajectory: Trajectory) -> Iterator[Pause]:
     first, last = trajectory.batch.bounds(trajectory.ordinal)
     column = trajectory.batch.steps.column("events").slice(first, last - first)
     if column.null_count < len(column):
-        for position, events in enumerate(column.to_pylist()):
+        for position, events in enumerate(decoded(column)):
             for event in _events(events):
                 yield _pause(trajectory, event, position + 1)
 

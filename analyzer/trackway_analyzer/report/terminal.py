@@ -90,11 +90,11 @@ def print_sequences(trajectories: Iterable[Trajectory], to: Console) -> None:
     """Print one line a run: its name and its tools in order."""
     for trajectory in trajectories:
         line = Text(trajectory.run_id, style="bold")
-        run = trajectory.run
-        for label, column in (("task", "task_id"), ("trial", "trial")):
-            if run[column] is not None:
-                line.append(f"  {label} {run[column]}", style="default not bold")
-        line.append(f"  {one_line(sequence_text(trajectory))}", style="default not bold")
+        for label, value in (("task", trajectory.task_id), ("trial", trajectory.trial)):
+            if value is not None:
+                line.append(f"  {label} {value}", style="default not bold")
+        shapes = trajectory.batch.shapes(trajectory.ordinal)
+        line.append(f"  {one_line(sequence_text(shapes))}", style="default not bold")
         if trajectory.gaps:
             names = ", ".join(dict.fromkeys(gap.name for gap in trajectory.gaps))
             line.append(f"  gaps: {names}", style="yellow not bold")

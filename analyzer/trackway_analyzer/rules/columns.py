@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from trackway_analyzer.batch import Ints
 from trackway_analyzer.stretches import Small
+from trackway_analyzer.times import decoded
 
 Flags = npt.NDArray[np.bool_]
 
@@ -31,7 +32,7 @@ def listed(table: pa.Table, name: str) -> list[Any]:
         three = (False, True, None)
         codes = pc.fill_null(column.cast(pa.int8()), 2).to_numpy(zero_copy_only=False)
         return [three[code] for code in codes.tolist()]
-    return list(column.to_pylist())
+    return decoded(column)
 
 
 def is_null(table: pa.Table, name: str) -> Flags:

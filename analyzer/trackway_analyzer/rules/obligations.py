@@ -31,6 +31,7 @@ from trackway_analyzer.rules.rule import (
     violated,
 )
 from trackway_analyzer.rules.sentences import number
+from trackway_analyzer.times import decoded
 
 WAIT_FIELDS: Final = ("owner", "deadline", "resume_token")
 
@@ -167,7 +168,7 @@ class Deadline(Rule):
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
         """Return one result for each run that ended too late, or nobody knows when."""
         evidence = self.evidence(batch)
-        ends = evidence.batch.runs.column("end").to_pylist()
+        ends = decoded(evidence.batch.runs.column("end"))
         deadlines = evidence.batch.runs.column("deadline").to_pylist()
         results = []
         for run, (end, text) in enumerate(zip(ends, deadlines, strict=True)):

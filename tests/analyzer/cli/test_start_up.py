@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -37,9 +38,13 @@ def imported(program: str, *arguments: str) -> set[str]:
 
 
 def of_command(*arguments: str) -> set[str]:
-    program = (
-        "import sys; from trackway_analyzer.cli.program import run; assert run(sys.argv[1:]) == 0"
-    )
+    program = """
+from trackway_analyzer.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code
+"""
     return imported(program, *arguments)
 
 
@@ -55,10 +60,10 @@ def test_an_import_of_the_library_costs_nothing_before_something_is_asked_of_it(
     assert not modules & {*SLOW, *ROOMS, "numpy", "pandas", "pyarrow", "opentelemetry"}
 
 
-@pytest.mark.parametrize("command", ["steps", "gaps"])
+@pytest.mark.parametrize("command", ["steps", "gaps", "variants"])
 def test_reading_otlp_json_imports_no_rule(command: str) -> None:
     modules = of_command(command, str(TRACE))
-    assert not modules & {*SLOW, *ROOMS, "yaml", "lark", "jsonschema", "jsonpath"}
+    assert not modules & {*SLOW, *ROOMS, "pandas", "yaml", "lark", "jsonschema", "jsonpath"}
     assert "trackway_analyzer.trajectories" in modules
 
 
@@ -66,8 +71,34 @@ def test_a_check_imports_no_other_commands_room(tmp_path: Path) -> None:
     policy = tmp_path / "policy.yaml"
     policy.write_text(POLICY)
     modules = of_command("check", str(TRACE), "--policy", str(policy))
-    assert not modules & {*SLOW, *(set(ROOMS) - {"trackway_analyzer.rules.policy"})}
+    assert not modules & {*SLOW, "pandas", *(set(ROOMS) - {"trackway_analyzer.rules.policy"})}
     assert "trackway_analyzer.rules.policy" in modules
+
+
+def test_converting_imports_no_pandas(tmp_path: Path) -> None:
+    modules = of_command("convert", str(TRACE), str(tmp_path / "spans.parquet"))
+    assert not modules & {*SLOW, *ROOMS, "pandas", "duckdb"}
+    assert "pyarrow.parquet" in modules
+
+
+def test_a_command_that_prints_times_prints_their_nanoseconds() -> None:
+    program = "from trackway_analyzer.cli import main; main()"
+    arguments = ("steps", "--json", str(TRACE))
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True
+    )
+    printed = [step["timestamp"] for step in json.loads(done.stdout)["steps"]]
+    (run,) = trackway_analyzer.load(TRACE)
+    assert printed == [step.start and step.start.isoformat() for step in run.steps]
+    assert any(len(time) == len("2026-01-01T00:00:00.000000000+00:00") for time in printed)
+
+
+def test_a_command_inside_another_program_leaves_pandas_to_it() -> None:
+    modules = imported(
+        "import sys; from trackway_analyzer.cli.program import run; assert run(sys.argv[1:]) == 0",
+        *("steps", str(TRACE)),
+    )
+    assert "pandas" in modules
 
 
 def test_every_public_name_is_there_whatever_was_imported_before() -> None:
