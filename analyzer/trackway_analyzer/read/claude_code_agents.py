@@ -21,7 +21,8 @@ from trackway_analyzer.dialects.values import text
 from trackway_analyzer.read.claude_code_lines import SPOKEN, Line, parts_in
 from trackway_analyzer.read.session_spans import Hole
 
-_STARTERS: Final = ("Task", "Agent")
+STARTERS: Final = ("Task", "Agent", "Workflow")
+"""Tools that start sub-agents."""
 _WORKFLOWS: Final = "/workflows/"
 
 
@@ -52,7 +53,7 @@ def started_by(tool: str | None, told: Told, line: Line) -> Started | None:
     if isinstance(workflow, str) and workflow:
         return Started(workflow=workflow)
     counted = isinstance(uses, int)
-    return Started() if counted or (tool in _STARTERS and not told.failed) else None
+    return Started() if counted or (tool in STARTERS and not told.failed) else None
 
 
 def named_agent(line: Line) -> str | None:

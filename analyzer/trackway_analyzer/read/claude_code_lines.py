@@ -26,6 +26,22 @@ Line = dict[str, Any]
 
 SPOKEN: Final = ("user", "assistant")
 """Types of the lines in which somebody says something."""
+OTHERS: Final = frozenset(
+    [
+        "system",
+        "summary",
+        "attachment",
+        "progress",
+        "queue-operation",
+        "file-history-snapshot",
+        "last-prompt",
+        "custom-title",
+        "ai-title",
+        "agent-name",
+        "permission-mode",
+    ]
+)
+"""Types of the lines that tell of the session, and not of what it did."""
 _KNOWN: Final = frozenset(
     [
         *("text", "thinking", "redacted_thinking", "image", "document", "search_result"),

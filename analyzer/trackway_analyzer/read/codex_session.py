@@ -45,12 +45,19 @@ from trackway_analyzer.read.codex_lines import (
     unpacked_line,
     without_copies,
 )
-from trackway_analyzer.read.codex_threads import named_thread, spawned_by, thread_hole, thread_of
+from trackway_analyzer.read.codex_threads import (
+    named_thread,
+    spawned_by,
+    starts_thread,
+    thread_hole,
+    thread_of,
+)
 from trackway_analyzer.read.codex_turns import Answered, Call, Turn, summed
 from trackway_analyzer.read.foreign_values import made_id, trace_id_of
 from trackway_analyzer.read.json_documents import Located
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.session_copies import Copies
+from trackway_analyzer.read.session_holes import forked_hole, unanswered_hole
 from trackway_analyzer.read.session_spans import Answer, Hole, SessionSpans
 from trackway_analyzer.spans import RawSpan
 
@@ -70,24 +77,28 @@ def codex_spans(
         quarantine.add(Reason.BROKEN_LINE, detail, count=len(lines) - len(unpacked))
     own = without_copies(unpacked, copies, quarantine)
     if own is not None:
-        yield from _Session(own).spans()
+        yield from _Session(own, copies, copied=len(own) < len(unpacked)).spans()
 
 
 class _Session:
     """The lines of one session."""
 
-    def __init__(self, lines: list[Unpacked]) -> None:
+    def __init__(self, lines: list[Unpacked], copies: Copies, *, copied: bool) -> None:
         self._lines = lines
+        self._copies = copies
         metas = [payload for kind, payload, _ in lines if kind == "session_meta"]
         self._meta: Line = metas[0] if metas else {}
         self._id = text(self._meta.get("id")) or made_id(*map(signature_of, lines))
         self._answers: dict[str | None, Answered] = {}
+        self._refused: set[str | None] = set()
         self._asked: dict[str | None, Asked] = {}
         """What items ask for, by call id."""
         self._codes: dict[str, int] = {}
         """Exit codes of commands by the session in which they ran."""
         self._events = EventCalls()
         self._holes: list[Hole] = []
+        if copied:
+            self._holes.append(forked_hole(text(self._meta.get("forked_from_id"))))
         self._turns: list[Turn] = []
         self._open: Turn | None = None
         self._heard: list[Any] = []
@@ -102,7 +113,7 @@ class _Session:
         """Return the session's spans."""
         for place, (kind, payload, time) in enumerate(self._lines):
             self._line(kind, payload, time, place)
-        thread = thread_of(self._meta, self._id)
+        thread = thread_of(self._meta, self._id, self._copies.roots)
         trace_id = trace_id_of(thread.trace) or made_id(thread.trace, digits=32)
         spans = SessionSpans(_AGENT, trace_id, clock=False)
         times = [time for _, _, time in self._lines if time is not None]
@@ -210,7 +221,9 @@ class _Session:
         session = None if asked is None else session_asked(asked.arguments)
         if code is not None and session is not None:
             self._codes[session] = code
-        if not refused:
+        if refused:
+            self._refused.add(text(told.call_id))
+        else:
             answered = Answered(told, time, still_running(tool, output))
             self._answers.setdefault(text(told.call_id), answered)
         parts = list(parts_of_exchange(Exchange(told=told)))
@@ -248,9 +261,12 @@ class _Session:
         at_once = None if call.told is None else Answered(call.told, turn.end)
         found = at_once or self._answers.get(call_id)
         if found is None:
-            if call.unknown is not None:
-                what = f"what came of {tool}, an item of the unknown type {call.unknown}"
-                spans.hole(head, {"what": what})
+            if call_id not in self._refused:
+                form = (
+                    None if call.unknown is None else f"an item of the unknown type {call.unknown}"
+                )
+                starts = starts_thread(tool)
+                spans.hole(head, unanswered_hole(tool, call_id, form, starts_agent=starts))
             return
         self._made += 1
         code = None if found.runs_in is None else self._codes.get(found.runs_in)

@@ -1,14 +1,15 @@
 """Threads of a Codex session: which spawned which, and which of them nobody gives.
 
 1. A thread that another spawned says so in its head: its trace is that of the root (`session_id`),
-   else of the thread that spawned it. It stands below the call that spawned it, which its head
-   names (`spawn_call_id`), or which names it: by its id (`agent_id`) or its task (`task_name`).
+   else of the first thread of the source that spawned those above it. It stands below the call that
+   spawned it, which its head names (`spawn_call_id`), or which names it: by its id (`agent_id`) or
+   its task (`task_name`).
 2. A thread that a call or an event names is a hole of the run until it is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -34,8 +35,11 @@ class Thread:
     nickname: str | None
 
 
-def thread_of(meta: Item, own: str) -> Thread:
-    """Return where a session with this head stands; `own` is its id."""
+def thread_of(meta: Item, own: str, roots: Mapping[str, str]) -> Thread:
+    """Return where a session with this head stands; `own` is its id.
+
+    `roots` names the thread that spawned the first of those that spawned each other.
+    """
     source = meta.get("source")
     about = source.get("subagent") if isinstance(source, dict) else None
     spawn = about.get("thread_spawn") if isinstance(about, dict) else None
@@ -48,9 +52,8 @@ def thread_of(meta: Item, own: str) -> Thread:
         span = made_id(parent, "call", call)
     else:
         span = spawned_span(parent, task=task) if task else spawned_span(parent, thread=own)
-    return Thread(
-        own, text(meta.get("session_id")) or parent, span, text(told.get("agent_nickname"))
-    )
+    trace = text(meta.get("session_id")) or roots.get(parent, parent)
+    return Thread(own, trace, span, text(told.get("agent_nickname")))
 
 
 def spawned_span(parent: str, *, task: str | None = None, thread: str | None = None) -> str:
@@ -60,9 +63,14 @@ def spawned_span(parent: str, *, task: str | None = None, thread: str | None = N
     return made_id(parent, "thread", thread)
 
 
+def starts_thread(tool: str) -> bool:
+    """Tell whether a tool spawns a thread."""
+    return tool.rpartition("__")[2] == _SPAWN
+
+
 def spawned_by(own: str, tool: str, output: Any) -> Iterator[tuple[str | None, Hole]]:
     """Return the spans between a call and the threads that it spawned, each with its hole."""
-    if tool.rpartition("__")[2] != _SPAWN:
+    if not starts_thread(tool):
         return
     told = json_of(output) if isinstance(output, str) else output
     told = told if isinstance(told, dict) else {}

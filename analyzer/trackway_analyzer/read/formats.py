@@ -19,7 +19,11 @@ import pyarrow as pa
 
 from trackway_analyzer.read.atif_evidence import evident_spans
 from trackway_analyzer.read.atif_trajectories import atif_spans, atif_trajectories
-from trackway_analyzer.read.claude_code import begins_claude_code, claude_code_spans
+from trackway_analyzer.read.claude_code import (
+    begins_claude_code,
+    claude_code_spans,
+    session_spans,
+)
 from trackway_analyzer.read.clickhouse_rows import (
     clickhouse_rows,
     clickhouse_spans,
@@ -179,6 +183,12 @@ class SessionLines:
             quarantine.add(Reason.TOO_LARGE, detail, count=self._beyond)
         if self._found is not None:
             yield from self._found.spans(self._lines, quarantine, self._copies)
+
+
+def completed_spans(file: str, copies: Copies) -> Spans:
+    """Return the spans of the sessions of which a file was the last that was to be read."""
+    histories = copies.completed(file)
+    return iter(()) if histories is None else session_spans(histories)
 
 
 def _is_unknown(document: Any) -> bool:

@@ -18,7 +18,12 @@ from trackway_analyzer.read.arrow_files import arrow_tables
 from trackway_analyzer.read.atif_trajectories import Trajectories, atif_trajectories
 from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError, is_compressed
 from trackway_analyzer.read.detect import ARCHIVE_MARK, Container, Format, container_of
-from trackway_analyzer.read.formats import SessionLines, document_spans, document_table
+from trackway_analyzer.read.formats import (
+    SessionLines,
+    completed_spans,
+    document_spans,
+    document_table,
+)
 from trackway_analyzer.read.frames import frames
 from trackway_analyzer.read.jaeger_json import jaeger_spans, jaeger_traces
 from trackway_analyzer.read.json_documents import MAX_DOCUMENT, Located, document_of, documents
@@ -115,6 +120,7 @@ class _Work:
                 stream.close()
         except OSError as error:
             quarantine.add(Reason.UNREADABLE, str(error))
+        yield from self._gathering.add(completed_spans(file.name, self._copies), quarantine)
         self._gathering.put_aside(quarantine)
 
     def rest(self) -> Iterator[SpanBatch]:

@@ -16,10 +16,7 @@ import numpy as np
 from trackway.schema import GapName, Trackway
 from trackway_analyzer.reconstruct.columns import NONE, Ints, SpanColumns, paired
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, GapRow, gap
-from trackway_analyzer.reconstruct.messages import quickly_parsed
 
-_CLOCK: Final = rf'"{Trackway.STEP_CLOCK}":'.replace(".", r"\.")
-_LAST_STEP: Final = rf'"{Trackway.RUN_LAST_STEP}":'.replace(".", r"\.")
 _MOST: Final = 2**31 - 1
 _RANGES: Final = 5
 Clock = tuple[int, int, int]
@@ -43,7 +40,10 @@ def gaps_of_clocks(evidence: Evidence) -> Found:
     heads = rows[first]
 
     several = np.unique(run[(names > 0) & (run != NONE)])
-    named = np.array([_number(span.attributes) for span in evidence.spans], dtype=np.int64)
+    named = np.array(
+        [_number(span.attributes.get(Trackway.RUN_LAST_STEP)) for span in evidence.spans],
+        dtype=np.int64,
+    )
     clocks_of = np.bincount(run[heads], minlength=len(evidence.spans))
     named[clocks_of > 1] = 0
     named[several] = 0
@@ -70,10 +70,7 @@ def _names(columns: SpanColumns) -> tuple[Ints, list[int]]:
     found = np.zeros(len(columns), dtype=np.int64)
     numbers: dict[str, int] = {}
     starts = [0]
-    rows = columns.naming(_CLOCK)
-    for row, text in zip(rows.tolist(), columns.values("attributes", rows), strict=True):
-        told = quickly_parsed(text)
-        name = told.get(Trackway.STEP_CLOCK) if isinstance(told, dict) else None
+    for row, name in columns.told(Trackway.STEP_CLOCK, np.ones(len(columns), dtype=bool)):
         if not isinstance(name, str):
             continue
         if name not in numbers:
@@ -88,19 +85,15 @@ def _ends(
     columns: SpanColumns, run: Ints, own: Ints, names: Ints, several: Ints
 ) -> dict[Clock, int]:
     """Return the last step that run spans name of each clock, in the runs that have several."""
-    rows = columns.naming(_LAST_STEP)
-    rows = rows[np.isin(run[rows], several)]
     found: dict[Clock, int] = {}
-    for row, text in zip(rows.tolist(), columns.values("attributes", rows), strict=True):
-        told = quickly_parsed(text)
-        end = _number(told) if isinstance(told, dict) else 0
+    for row, value in columns.told(Trackway.RUN_LAST_STEP, np.isin(run, several)):
+        end = _number(value)
         clock = int(run[row]), int(own[row]), int(names[row])
         found[clock] = max(found.get(clock, 0), end)
     return found
 
 
-def _number(attributes: dict[str, object]) -> int:
-    value = attributes.get(Trackway.RUN_LAST_STEP)
+def _number(value: object) -> int:
     return min(value, _MOST) if isinstance(value, int) else 0
 
 

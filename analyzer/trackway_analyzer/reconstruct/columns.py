@@ -17,6 +17,8 @@ import pyarrow.compute as pc
 from trackway.schema import STEP_OPERATIONS, Operation
 from trackway_analyzer.dialects.transcript import TRANSCRIPT
 from trackway_analyzer.json_text import unwrapped
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.tables import SPAN_SCHEMA
 
 Ints = npt.NDArray[np.int64]
@@ -169,6 +171,19 @@ class SpanColumns:
         found = pc.match_substring_regex(texts, pattern).fill_null(False)
         rows: Ints = self.ours[found.to_numpy(zero_copy_only=False)]
         return rows
+
+    def told(self, key: str, among: Mask) -> list[tuple[int, JsonValue]]:
+        """Return row and value of each attribute of the recorder's that has this key."""
+        rows = self.naming(f'"{key}":'.replace(".", r"\."))
+        rows = rows[among[rows]]
+        if not len(rows):
+            return []
+        found = []
+        for row, text in zip(rows.tolist(), self.values("attributes", rows), strict=True):
+            members = quickly_parsed(text)
+            if isinstance(members, dict) and members.get(key) is not None:
+                found.append((row, members[key]))
+        return found
 
     @cached_property
     def transcribed(self) -> Mask:

@@ -14,9 +14,7 @@ import numpy as np
 from trackway.schema import GapName, Trackway
 from trackway_analyzer.reconstruct.columns import NONE, Mask, SpanColumns
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap, innermost
-from trackway_analyzer.reconstruct.messages import quickly_parsed
 
-_FAULT: Final = f'"{Trackway.CAPTURE_ERROR}":'.replace(".", r"\.")
 _UNJUDGED: Final = rf'"{Trackway.CAPTURE_ERROR}":\s*"success: '.replace(".", r"\.")
 
 
@@ -35,22 +33,14 @@ def unjudged_steps(evidence: Evidence) -> Mask:
 def gaps_of_faults(evidence: Evidence) -> Found:
     """One gap a span, at its step where it is one's innermost."""
     columns, run = evidence.columns, evidence.run
-    rows = columns.naming(_FAULT)
-    rows = rows[run[rows] != NONE]
-    if not len(rows):
+    told = columns.told(Trackway.CAPTURE_ERROR, run != NONE)
+    if not told:
         return
     positions = _positions(evidence)
-    values = zip(
-        run[rows].tolist(),
-        columns.values("span_id", rows),
-        columns.values("attributes", rows),
-        strict=True,
-    )
-    for number, span_id, text in values:
-        told = quickly_parsed(text)
-        said = told.get(Trackway.CAPTURE_ERROR) if isinstance(told, dict) else None
-        if said is not None:
-            yield number, gap(GapName.CAPTURE_ERROR, 1, positions.get((number, span_id)), str(said))
+    span_ids = columns.values("span_id", [row for row, _ in told])
+    for (row, said), span_id in zip(told, span_ids, strict=True):
+        number = int(run[row])
+        yield number, gap(GapName.CAPTURE_ERROR, 1, positions.get((number, span_id)), str(said))
 
 
 def _positions(evidence: Evidence) -> dict[tuple[int, str], int]:

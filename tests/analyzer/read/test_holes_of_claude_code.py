@@ -70,6 +70,37 @@ def test_a_call_that_failed_to_start_a_sub_agent_leaves_no_hole(tmp_path: Path) 
     assert verdict(lines.write(tmp_path / "session.jsonl")) == "pass"
 
 
+@pytest.mark.parametrize("tool", ["Task", "Agent"])
+def test_what_a_sub_agent_did_whose_call_nobody_answered_is_a_hole(
+    tool: str, tmp_path: Path
+) -> None:
+    lines = Lines()
+    lines.user("Delegate")
+    lines.assistant("m1", use("c1", tool, prompt="Look around"))
+    path = lines.write(tmp_path / "session.jsonl")
+    said = f"what the sub-agent did that {tool} started, which nobody answered"
+    assert details(path) == [said]
+    assert verdict(path) == "insufficient"
+
+
+@pytest.mark.parametrize(
+    ("tool", "expected"), [("delete_account", "violation"), ("Bash", "insufficient")]
+)
+def test_a_call_that_nobody_answered_may_have_run(tool: str, expected: str, tmp_path: Path) -> None:
+    lines = Lines()
+    lines.user("x")
+    lines.assistant("m1", use("c0", "Read"))
+    lines.result("c0", "text")
+    lines.assistant("m2", use("c1", tool))
+    path = lines.write(tmp_path / "session.jsonl")
+    found = only(path)
+    assert (found.steps[3].tool, found.steps[3].executed) == (tool, False)
+    assert [(gap.name, gap.position, gap.detail) for gap in found.gaps] == [
+        ("tools_not_observable", 3, "asked for, and nobody answered")
+    ]
+    assert verdict(path) == expected
+
+
 @pytest.mark.parametrize(("tool", "expected"), [("delete_account", "violation"), ("Grep", "pass")])
 def test_a_sub_agent_that_is_given_fills_the_hole(tool: str, expected: str, tmp_path: Path) -> None:
     delegating(agentId="ag1", totalToolUseCount=1).write(tmp_path / "session.jsonl")
