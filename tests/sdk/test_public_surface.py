@@ -8,6 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import trackway
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +40,54 @@ def test_no_public_name_goes_away() -> None:
     assert all(hasattr(trackway, name) for name in trackway.__all__)
 
 
+def test_names_that_are_modules_too_are_the_public_ones_whatever_was_imported_before() -> None:
+    program = """
+import trackway.schema, trackway.instrument.registry, trackway.run, trackway.llm, trackway.configure
+import sys
+import trackway
+assert "run" in dir(trackway)
+for name in ("run", "llm", "configure", "instrument"):
+    assert callable(getattr(trackway, name)), name
+    assert getattr(trackway, name) is getattr(sys.modules["trackway.public"], name)
+from trackway import instrument, run
+from trackway.instrument import Report, uninstrument
+assert trackway.uninstrument is uninstrument
+assert isinstance(trackway.instrument(exclude=()), Report)
+"""
+    subprocess.run([sys.executable, "-c", program], timeout=60, check=True)
+
+
+def test_a_public_name_can_be_replaced_and_put_back() -> None:
+    for name in ("run", "tool"):
+        before = getattr(trackway, name)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(trackway, name, "mine")
+            assert getattr(trackway, name) == "mine"
+        assert getattr(trackway, name) is before
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'trackway' has no attribute 'tol'"):
+        _ = getattr(trackway, "to" + "l")
+    with pytest.raises(ImportError, match="cannot import name 'tol' from 'trackway'"):
+        exec("from trackway import tol")
+
+
+def test_what_is_handed_out_is_what_is_named() -> None:
+    assert trackway.__all__ == sys.modules["trackway.public"].__all__
+
+
+def test_the_schema_alone_imports_no_recorder() -> None:
+    program = """
+import sys
+import trackway.schema
+ours = {name for name in sys.modules if name.startswith("trackway.")}
+assert ours == {"trackway.schema"}, ours
+assert "opentelemetry" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], timeout=60, check=True)
+
+
 def test_no_parameter_goes_away_or_changes_places() -> None:
     for name, expected in PARAMETERS.items():
         parameters = inspect.signature(getattr(trackway, name)).parameters
@@ -55,6 +105,7 @@ def test_an_import_brings_no_framework_and_opens_no_connection() -> None:
     program = """
 import sys, threading
 import trackway
+assert callable(trackway.tool)
 heavy = {"pyarrow", "pandas", "numpy", "grpc", "requests", "openai", "anthropic", "httpx",
          "fastapi", "pydantic", "asyncio", "multiprocessing.pool"}
 assert not heavy & set(sys.modules), sorted(heavy & set(sys.modules))

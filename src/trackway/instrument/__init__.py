@@ -14,7 +14,20 @@
 
 from __future__ import annotations
 
-from trackway.instrument.report import Entry, Report
-from trackway.instrument.turning_on import instrument, uninstrument
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trackway.instrument.report import Entry, Report
+    from trackway.instrument.turning_on import instrument, uninstrument
 
 __all__ = ["Entry", "Report", "instrument", "uninstrument"]
+
+_PLACES = {"Entry": "report", "Report": "report"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is asked for: the analyzer reads `registry` alone."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PLACES.get(name, 'turning_on')}"), name)
