@@ -29,9 +29,15 @@ from typing import Final
 from trackway.schema import Trackway
 from trackway_analyzer.engine.looks import Column, Looks, Value
 from trackway_analyzer.engine.native_files import NativeFiles
-from trackway_analyzer.happened import SAYING, TELLING, USUAL
+from trackway_analyzer.reads_as_failure import DOUBTED, DOUBTED_LIST
 from trackway_analyzer.reconstruct.messages import ASSISTANT
 from trackway_analyzer.reconstruct.spoken import IN_PIECES, STREAMED
+from trackway_analyzer.said_no import SAYING, TELLING, USUAL
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
 
 ROOT, STEP, TOOL_STEP, BESIDE = 0, 1, 2, 3
 ODD: Final = 8
@@ -64,13 +70,15 @@ _MARKED: Final = "coalesce(contains(attributes, '\"trackway.'), false)"
 """Whether the recorder left a mark that has no column; asked once a text where texts repeat."""
 _IS_ROOT: Final = f"what = {ROOT}"
 _IS_TOOL: Final = f"what = {TOOL_STEP}"
-_WORDS: Final = rf"'(?i){SAYING}|…|\\|^\"\s*[\[{{<]'"
+_WORDS: Final = _quoted(rf'(?i){SAYING}|…|\\|^"\s*[\[{{<]')
 """One of them stands in every text by which a call may say that it took no effect, or nothing."""
+_OTHERWISE: Final = rf'"(?:{"|".join(name for name in TELLING if name not in USUAL)})":|{DOUBTED}'
 _BEYOND: Final = (
-    """contains(result, '"…":') OR contains(result, '"sha256') OR regexp_matches(result, """
-    f"""'"(?:{"|".join(name for name in TELLING if name not in USUAL)})":')"""
+    """contains(result, '"…":') OR contains(result, '"sha256')"""
+    f" OR regexp_matches(result, {_quoted(_OTHERWISE)})"
 )
-"""Objects of which more decides than their usual members: cut ones, digests, other spellings."""
+"""Objects of which more decides than their usual members: cut ones, digests, other spellings, and
+those that may read like a failure."""
 _WRAPPED: Final = r"'\\|^\"\s*[\[{]'"
 """A text that may be JSON of an object or a list: reconstruction reads it as that."""
 _SAID_BEFORE: Final = f"""'"({"|".join(sorted(filter(None, ASSISTANT)))})"'"""
@@ -272,6 +280,8 @@ class _Digest:
         members = f"CASE which{compared} ELSE hash(got) END" if compared else "hash(got)"
         return f"""CASE WHEN which < 0 THEN 0 WHEN result IS NULL THEN 1
             WHEN starts_with(result, '{{') AND ({_BEYOND}) THEN hash(result)
+            WHEN starts_with(result, '[') AND regexp_matches(result, {_quoted(DOUBTED_LIST)})
+              THEN hash(result)
             WHEN got IS NOT NULL THEN {members}
             ELSE CASE ascii(result) WHEN {ord("{")} THEN 2 WHEN {ord("[")} THEN 3
               WHEN {ord('"')} THEN
@@ -400,7 +410,3 @@ def _comparable(found: str, missing: str) -> str:
         WHEN abs(TRY_CAST({found} AS DOUBLE)) < 9007199254740992
           THEN hash(TRY_CAST({found} AS DOUBLE) + 0.0, 1)
         ELSE {DOUBTFUL}::UBIGINT END"""
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -27,7 +27,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from trackway_analyzer.happened import FAILED
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.grammar import ExpressionError, node_of
 from trackway_analyzer.rules.ordered import equal, in_order
@@ -61,6 +60,7 @@ from trackway_analyzer.rules.values import (
     same,
     simple_keys,
 )
+from trackway_analyzer.said_no import FAILED
 
 _YES: Final = frozenset({"true", "yes"})
 _NO: Final = frozenset({"false", "no"})

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from trackway_analyzer.happened import UNNAMED_ERRORS, leaving_open, refusing
+from trackway_analyzer.happened import UNNAMED_ERRORS
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.reads_as_failure import doubtful_member
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import Expression
 from trackway_analyzer.rules.scope import StepScope
 from trackway_analyzer.rules.sentences import because, hidden_value, step
 from trackway_analyzer.rules.terms import Hidden, Source
+from trackway_analyzer.rules.tools import LOOKUP
 from trackway_analyzer.rules.values import shown
+from trackway_analyzer.said_no import leaving_open, refusing
 
 
 def no_effect(evidence: Evidence, row: int, success: Expression | None = None) -> str:
@@ -36,7 +39,10 @@ def open_end(evidence: Evidence, row: int) -> str:
     if isinstance(result, Hidden):
         return hidden_value(result, f"the result of {name}")
     hidden, value = result.cut or result.redacted, result.value
-    said = leaving_open(value) or "status" if isinstance(value, dict) else ""
+    said = ""
+    if isinstance(value, dict):
+        lookup = evidence.kind[row] == LOOKUP
+        said = leaving_open(value) or doubtful_member(value, lookup=lookup) or "status"
     if isinstance(value, dict) and said in value:
         return f"{name} may not have taken effect: {said} {shown(value[said])}"
     if hidden is not None:

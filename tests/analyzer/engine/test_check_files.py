@@ -367,6 +367,15 @@ def test_the_replays_of_a_benchmark_are_judged_as_in_memory() -> None:
         '"Timed out"',
         '"Unable to send"',
         '"Couldn’t send"',
+        '{"message":"The mail could not be sent"}',
+        '{"error_message":"no route"}',
+        '{"code":"503"}',
+        '{"exit_code":2}',
+        '{"sent":false}',
+        '{"data":{"status":"failed"}}',
+        '{"content":[{"text":"Error: no route","type":"text"}]}',
+        '[{"status":"pending"}]',
+        '"Sorry, that address was not found"',
     ],
 )
 def test_a_result_that_may_not_be_a_success_is_not_taken_for_one(result: str) -> None:

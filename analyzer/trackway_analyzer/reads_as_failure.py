@@ -1,0 +1,237 @@
+"""Does a result that no member speaks against read like a failure all the same?
+
+Asked of a call that `happened` would take for done. It is left open where
+
+1. a text reads so: the result itself or a member of `_WORDS` (`message`, `detail`, `outcome`, …),
+   by one of its sentences ("Your card was declined", "The refund could not be processed") or by one
+   word of failure. What stands in quotes or behind `if` does not count;
+2. a member is named after what went wrong (`error_message`, `decline_code`) and holds something;
+3. a `code` is a word of failure or an HTTP status from 400 on, an `exit_code` another than 0;
+4. nothing but flags that are false is there, one of which is the name of what was to be done
+   (`{"refunded": false}`), and texts;
+5. what stands in a member of `_WRAPPERS` (`data`, `result`, …), or every item of a list, speaks
+   against it or is left open. An item of MCP's `content` is its `text`.
+
+Of a lookup only what opens like an error message counts in 1 ("Error: no such table"), what says no
+of the call itself in 5, and nothing else: the rest is of what it found. Nothing of all this counts
+where `ok` or `success` is true, an `exit_code` is 0 or a `status` says so, nor 1 where another
+sentence says that it was done ("Refund issued. Shipping cannot be refunded").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.said_no import (
+    CANCELLED,
+    DONE,
+    ERROR_TEXT,
+    FAILURE_TEXT,
+    FAILURE_WORD,
+    LEFT_OPEN,
+    OF_FAILURE,
+    STATUS,
+    is_failure,
+    leaving_open,
+    refusing,
+    status_word,
+)
+
+_WORDS: Final = (
+    *("message", "msg", "detail", "details"),
+    *("outcome", "result", "response", "output"),
+)
+_CODES: Final = ("code", "http_status", "httpStatus", "http_code", "httpCode")
+_EXITS: Final = ("exit_code", "exitCode", "returncode", "return_code")
+_WRAPPERS: Final = ("data", "result", "response", "body", "payload", "output", "content")
+_WENT_WRONG: Final = (
+    r"(?:error|err|exception|fault|failure|decline|rejection)s?"
+    r"_?(?:message|msg|code|reason|description|type|details?|text|string|info)?"
+)
+_NAMED_AFTER_IT: Final = re.compile(_WENT_WRONG, re.IGNORECASE)
+_NOTHING: Final = frozenset(
+    ["", "0", "none", "null", "no", "n/a", "na", "ok", "success", "no_error"]
+)
+_TO_BE_DONE: Final = frozenset(
+    [
+        *("refunded", "sent", "cancelled", "canceled", "booked", "charged", "deleted", "removed"),
+        *("updated", "saved", "created", "issued", "executed", "applied", "processed", "completed"),
+        *("done", "delivered", "paid", "submitted", "transferred", "scheduled", "placed", "added"),
+        *("modified", "changed", "accepted", "reserved", "captured", "scheduled", "published"),
+    ]
+)
+_DONE_WORDS: Final = frozenset(
+    [*_TO_BE_DONE, *DONE, "okay", "complete", "approved", "confirmed", "true", "yes", "passed"]
+)
+_DEEPEST: Final = 4
+_LONGEST: Final = 400
+"""Longer texts are what a tool found or made, not what it says of itself."""
+
+_PARTICIPLE: Final = r"(?:\w+ed|sent|made|done|paid|found|taken|given|put|set|begun|written)"
+_SAYS_SO: Final = re.compile(
+    r"\b(?:was|were|is|are|been|got)\s+(?:\w+ly\s+)?"
+    r"(?:declined|denied|rejected|refused|aborted|blocked|unsuccessful)\b"
+    rf"|\b(?:could|did|was|were|has|have|had)(?:\s+not|n['’]t)\s+(?:yet\s+)?(?:be\s+|been\s+)?"
+    rf"(?:{_PARTICIPLE}|go\s+through|complete|succeed|work|exist)\b"
+    rf"|\b(?:cannot|can\s+not|can['’]t)\s+(?:be\s+{_PARTICIPLE}|\w+)"
+    r"|\bunable\s+to\b|\bunsuccessful(?:ly)?\b|\bdeclined\b|\btimed\s+out\b|\bno\s+such\b"
+    r"|\binsufficient\s+\w+|\bnot\s+enough\b|\bnot\s+(?:authori[sz]ed|permitted|allowed|eligible"
+    r"|possible|available|supported|valid|successful|processed|completed|found)\b"
+    r"|\bdoes(?:\s+not|n['’]t)\s+exist\b|\bforbidden\b|\bunauthori[sz]ed\b"
+    r"|(?<!as )(?<!to )(?<!be )\bfailed"
+    r"(?=\s*(?:[.!]|$|\b(?:because|due|with|for|at|on|to)\b))"
+    r"|^\s*(?:error|invalid|denied|rejected|refused)\b",
+    re.IGNORECASE,
+)
+_IS_DONE: Final = re.compile(
+    r"(?<!not )(?<!un)(?<!n['’]t )\b(?:success(?:ful(?:ly)?)?|succeeded|issued|processed|completed"
+    r"|sent|created|updated|refunded|cancell?ed|booked|confirmed|approved|scheduled|saved|added|removed"
+    r"|deleted|done|paid|charged|submitted|accepted|recorded|logged|opened|posted)\b",
+    re.IGNORECASE,
+)
+_UNLESS: Final = re.compile(
+    r"\b(?:if|unless|in\s+case|when(?:ever)?|whether|until|should|no|none|nothing|never|without|\d+\s+of)\b|\b\d+\s*$",
+    re.IGNORECASE,
+)
+"""What stands behind one of these was not said to have happened."""
+_QUOTED: Final = re.compile(r"\"[^\"]*\"|(?<!\w)['‘][^'’\n]*['’](?!\w)|“[^”]*”|«[^»]*»")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
+
+_IN_TEXT: Final = r"(?:[^\"\\]|\\.)*?"
+DOUBTED: Final = (
+    rf'"(?:{"|".join((*_WORDS, *_CODES))})":"{_IN_TEXT}(?i:{OF_FAILURE})'
+    rf'|"(?i:{_WENT_WRONG})":'
+    rf'|"(?:{"|".join(_CODES)})":"?[45]\d\d\b|"(?:{"|".join(_EXITS)})":'
+    rf'|"(?:{"|".join(_WRAPPERS)})":[{{\[]'
+    rf'|"(?i:{"|".join(sorted(_TO_BE_DONE))})":false'
+)
+"""Stands in the JSON text of every object that reads like a failure."""
+DOUBTED_LIST: Final = (
+    rf'(?i:{OF_FAILURE}|{"|".join(LEFT_OPEN)}|redacted|truncated|…|false|"no"|:0\b|[45]\d\d\b)'
+)
+"""Stands in the JSON text of every list that does."""
+
+
+class _Call(NamedTuple):
+    lookup: bool = False
+    cancels: bool = False
+
+
+def reads_as_failure(result: JsonValue, *, lookup: bool = False, cancels: bool = False) -> bool:
+    """Tell whether a result reads like a failure and nothing in it says that the call was done."""
+    return _reads(result, _Call(lookup, cancels), 0)
+
+
+def doubtful_member(result: Mapping[str, JsonValue], *, lookup: bool = False) -> str | None:
+    """Return the member that reads like a failure; None: none does."""
+    return next(_doubtful(result, _Call(lookup), 0), None)
+
+
+def _reads(value: JsonValue, call: _Call, depth: int) -> bool:
+    if isinstance(value, str):
+        return _text_reads(value, call)
+    if depth >= _DEEPEST:
+        return False
+    if isinstance(value, Mapping):
+        return not _says_done(value) and any(_doubtful(value, call, depth))
+    if isinstance(value, list):
+        return bool(value) and all(_against(item, call, depth + 1) for item in value)
+    return False
+
+
+def _against(value: JsonValue, call: _Call, depth: int) -> bool:
+    """Whether what is wrapped says no, leaves it open or reads so."""
+    if isinstance(value, Mapping):
+        no = refusing(value, lookup=call.lookup)
+        if no is not None and not (call.cancels and status_word(value[no]) in CANCELLED):
+            return True
+        if not call.lookup and leaving_open(value) is not None:
+            return True
+    return _reads(value, call, depth)
+
+
+def _doubtful(result: Mapping[str, JsonValue], call: _Call, depth: int) -> Iterator[str]:
+    said = _WORDS if result.get("type") != "text" else (*_WORDS, "text")
+    for name, value in result.items():
+        if isinstance(value, str) and name in said:
+            if _text_reads(value, call):
+                yield name
+        elif isinstance(value, (Mapping, list)) and name in _WRAPPERS:
+            if _against(value, call, depth + 1):
+                yield name
+        elif not call.lookup and _tells_a_failure(name, value):
+            yield name
+    if not call.lookup:
+        yield from _undone(result)
+
+
+def _undone(result: Mapping[str, JsonValue]) -> Iterator[str]:
+    """Flags that are false and say what was to be done, where nothing but texts stands beside."""
+    if all(value is False or value is None or isinstance(value, str) for value in result.values()):
+        for name, value in result.items():
+            if value is False and name.lower() in _TO_BE_DONE:
+                yield name
+
+
+def _says_done(result: Mapping[str, JsonValue]) -> bool:
+    return (
+        any(result.get(name) is True for name in DONE)
+        or any(status_word(result.get(name)) in _DONE_WORDS for name in STATUS)
+        or any(result.get(name) in (0, "0") for name in _EXITS)
+    )
+
+
+def _tells_a_failure(name: str, value: JsonValue) -> bool:
+    if name in _CODES:
+        return _is_code_of_failure(value)
+    if name in _EXITS:
+        return _holds_something(value)
+    return _is_named_after_it(name) and _holds_something(value)
+
+
+@lru_cache(4096)
+def _is_named_after_it(name: str) -> bool:
+    return _NAMED_AFTER_IT.fullmatch(name) is not None
+
+
+def _is_code_of_failure(value: JsonValue) -> bool:
+    if isinstance(value, str):
+        word = status_word(value) or ""
+        return is_failure(word) or (word.isdecimal() and 400 <= int(word) < 600)
+    return isinstance(value, int) and not isinstance(value, bool) and 400 <= value < 600
+
+
+def _holds_something(value: JsonValue) -> bool:
+    return (status_word(value) or "") not in _NOTHING if isinstance(value, str) else bool(value)
+
+
+def _text_reads(text: str, call: _Call) -> bool:
+    if len(text) > _LONGEST:
+        return False
+    if call.lookup:
+        return ERROR_TEXT.match(text) is not None
+    word = FAILURE_WORD.fullmatch(text)
+    if word is not None:
+        return not (call.cancels and word[1].lower() in CANCELLED)
+    if ERROR_TEXT.match(text) or FAILURE_TEXT.match(text):
+        return True
+    sentences = _SENTENCE_END.split(_QUOTED.sub(" ", text))
+    reading = [_sentence_reads(sentence) for sentence in sentences]
+    done = (
+        _IS_DONE.search(sentence)
+        for sentence, reads in zip(sentences, reading, strict=True)
+        if not reads
+    )
+    return any(reading) and not any(done)
+
+
+def _sentence_reads(sentence: str) -> bool:
+    found = _SAYS_SO.search(sentence)
+    if found is None:
+        return False
+    before = sentence[: found.start()]
+    return _UNLESS.search(before) is None and _IS_DONE.search(before) is None

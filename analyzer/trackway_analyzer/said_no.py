@@ -1,0 +1,173 @@
+"""By which members and words does a result say that its call took no effect, or leave it open?
+
+`happened` decides by them; rule 1 and 2 there are theirs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from trackway.schema import REDACTION_MARKER
+from trackway_analyzer.model import JsonValue
+from trackway_analyzer.recorder_marks import CUT, NOTHING_LEFT
+
+FAILED: Final = frozenset(
+    [
+        "failed",
+        "failure",
+        "error",
+        "errored",
+        "declined",
+        "denied",
+        "rejected",
+        "cancelled",
+        "canceled",
+        "aborted",
+        "expired",
+        "forbidden",
+        "invalid",
+        "not_found",
+        "refused",
+        "timed_out",
+        "timeout",
+        "unauthorised",
+        "unauthorized",
+        "unavailable",
+        "unsuccessful",
+    ]
+)
+"""Words by which a result says no; between two parts of one may stand a blank or a hyphen, too."""
+CANCELLED: Final = frozenset(["cancelled", "canceled", "aborted"])
+PENDING: Final = frozenset(["pending", "processing", "queued", "in_progress", "incomplete"])
+_STILL: Final = ("pending_", "awaiting_", "requires_", "waiting_for_")
+"""How a longer word begins that says that something is still to come."""
+LEFT_OPEN: Final = (
+    *(word.replace("_", "[ _-]") for word in sorted(PENDING)),
+    *("awaiting", "requires", "waiting"),
+)
+"""One of them stands in every word that leaves it open."""
+_SURELY: Final = frozenset(
+    ["failed", "failure", "error", "declined", "denied", "rejected", "refused", "unsuccessful"]
+)
+"""Parts of a longer word (`card_declined`) by which it says no."""
+_NEGATING: Final = frozenset(["no", "not", "non", "without", "zero", "free"])
+
+
+def _spelt(*names: str) -> tuple[str, ...]:
+    """Names as they are, with a capital, and in capitals."""
+    return tuple(name for base in names for name in (base, base.capitalize(), base.upper()))
+
+
+_ERROR: Final = _spelt("error")
+_IS_ERROR: Final = ("isError", "is_error", "iserror", "IsError", "Is_Error", "IS_ERROR")
+DONE: Final = _spelt("ok", "success", "succeeded", "successful")
+_ERRORS: Final = _spelt("errors")
+_IS_FAILED: Final = _spelt("failed")
+STATUS: Final = _spelt("status", "state")
+_HTTP: Final = ("statusCode", "status_code", "StatusCode", *STATUS)
+TELLING: Final = tuple(
+    dict.fromkeys((*_ERROR, *_IS_ERROR, *DONE, *_ERRORS, *_IS_FAILED, *STATUS, *_HTTP))
+)
+"""Members by which a result may say that the call took no effect."""
+USUAL: Final = ("error", "errors", "isError", "ok", "state", "status", "success")
+"""Those of them that results commonly have."""
+_WORD_SEPARATOR: Final = re.compile(r"[\s_-]+")
+ERROR_TEXT: Final = re.compile(
+    r"\s*(?:traceback \(most recent call last\)|an error occurred\b|"
+    r"(?:[\w.]*(?:error|exception))\s*(?::|\(|$)|error\s+\w+ing\b|failed to\b|"
+    r"\[(?:error|failed|failure|fatal)\]|"
+    r"(?:\w+\s+){0,2}(?:execution|request|connection)\s+(?:has\s+)?(?:failed|timed\s+out)\b|"
+    r"(?:error|failed|failure)\s*(?::|\s[-–—]\s))",
+    re.IGNORECASE,
+)
+FAILURE_TEXT: Final = re.compile(
+    r"\s*(?:unable\s+to\b|(?:cannot|can['’]t|could\s+not|couldn['’]t)\s+(?!find\b|locate\b)|"
+    r"(?!(?:no|not|none|nothing|never|if|when|whether|because|\d+)\b)(?:[\w'’]+\s+){0,3}?"
+    r"(?!(?:as|to|be|of|was|were)\b)[\w'’]+\s+(?:has\s+|have\s+|had\s+)?(?:failed|timed\s+out)"
+    r"\s*(?::(?!\s*(?:0|none)\b)|\s[-–—]\s|[.!]?\s*\Z)|"
+    r"(?:(?:the|your)\s+)?(?:card|payment|transaction|charge|permission|access|authori[sz]ation)"
+    r"\s+(?:was\s+|has\s+been\s+|is\s+)?(?:declined|denied|refused)\b)",
+    re.IGNORECASE,
+)
+"""How a tool says that it did not do it; of a lookup it may be what it found."""
+FAILURE_WORD: Final = re.compile(
+    rf"\s*(?:(?:status|state)\s*[:=]\s*)?[\"']?"
+    rf"({'|'.join(word.replace('_', '[ _-]') for word in sorted(FAILED))})[\"']?\s*[.!]?\s*",
+    re.IGNORECASE,
+)
+OF_FAILURE: Final = (
+    r"error|exception|traceback|fail|fatal|timed?\W+out|declin|den[iy]|reject|refus|abort|block"
+    r"|insufficient|unable|can|could|\bnot\b|n['’]t\b|no\s+such|unsuccess|forbid|unauthori|invalid"
+    rf"|{'|'.join(word.replace('_', '[ _-]') for word in sorted(FAILED))}"
+)
+"""One of them stands, in any case, in every text that reads like a failure."""
+SAYING: Final = rf"redacted|want\s+to\s+proceed|{OF_FAILURE}"
+"""One of them stands, in any case, in every text by which a call says that it took no effect."""
+NOT_ALLOWED: Final = re.compile(
+    r"\s*(?:(?:the\s+)?user\s+(?:doesn['’]t|does\s+not)\s+want\s+to\s+proceed\s+with\s+this\s+tool"
+    r"|(?:the\s+)?user\s+(?:has\s+)?(?:rejected|denied|declined)\s+(?:this|the)\s+tool"
+    r"\s+(?:use|call|execution)"
+    r"|the\s+tool\s+(?:use|call|execution)\s+was\s+(?:rejected|denied|declined)"
+    r"|permission\s+to\s+use\s+\S+\s+(?:has\s+been|was)\s+denied)\b",
+    re.IGNORECASE,
+)
+"""How a harness tells the model that a person refused."""
+
+
+def refusing(result: Mapping[str, JsonValue], *, lookup: bool = False) -> str | None:
+    """Return the member by which a result says that the call took no effect; None: none does."""
+    said = [name for name in TELLING if name in result]
+    return next((name for name in said if _says_no(name, result[name], lookup=lookup)), None)
+
+
+def _says_no(name: str, value: JsonValue, *, lookup: bool) -> bool:
+    if name in _ERROR:
+        return bool(value)
+    if name in _IS_ERROR:
+        return value is True
+    if name in DONE:
+        return _is_false(value)
+    if lookup:
+        return name in STATUS and status_word(value) == "error"
+    if name in _ERRORS:
+        return bool(value)
+    if name in _IS_FAILED:
+        return value is True
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return 400 <= value < 600
+    return name in STATUS and is_failure(status_word(value) or "")
+
+
+def is_failure(word: str) -> bool:
+    """Whether a word, as `status_word` gives it, says no."""
+    parts = set(word.split("_"))
+    return word in FAILED or bool(parts & _SURELY and not parts & _NEGATING)
+
+
+def _is_false(value: JsonValue) -> bool:
+    if isinstance(value, str):
+        return value.strip().lower() in ("false", "no", "0")
+    return isinstance(value, (bool, int, float)) and not value
+
+
+def leaving_open(result: Mapping[str, JsonValue]) -> str | None:
+    """Return the member by which a result leaves it open whether the call took effect."""
+    return next(
+        (name for name in STATUS if _leaves_open(status_word(result.get(name)) or "")), None
+    )
+
+
+def _leaves_open(word: str) -> bool:
+    if word in PENDING or word.startswith((*_STILL, NOTHING_LEFT)):
+        return True
+    return bool(REDACTION_MARKER.search(word) or CUT.search(word))
+
+
+def status_word(value: JsonValue) -> str | None:
+    """A status as one word in small letters; a mark of the recorder as it is."""
+    if not isinstance(value, str):
+        return None
+    word = value.strip().lower()
+    return word if "[" in word else _WORD_SEPARATOR.sub("_", word).strip("_.!")
