@@ -5,7 +5,8 @@
    links as parallel lists or as lists of objects. Strings may come as bytes, enums by either name.
 2. The table keeps every attribute as text. Attributes of ours that are no text get their type back;
    those of others stay text, which dialects read.
-3. JSON comes as one row a line, as a list, or with the rows under `data`.
+3. JSON comes as one row a line, as a list, or with the rows under `data`; as objects, as lists
+   beside their names (`meta`), or as columns.
 """
 
 from __future__ import annotations
@@ -61,10 +62,31 @@ def is_clickhouse_table(names: Sequence[str]) -> bool:
 
 def clickhouse_rows(document: Any) -> list[Any] | None:
     """Return the rows of a document; None where it is no `otel_traces`."""
-    if isinstance(document, dict) and isinstance(document.get("data"), list):
-        document = document["data"]
+    meta = None
+    if isinstance(document, dict) and isinstance(document.get("data"), dict | list):
+        meta, document = document.get("meta"), document["data"]
     rows = document if isinstance(document, list) else [document]
+    if isinstance(meta, list) and any(isinstance(row, list) for row in rows):
+        names = [column.get("name") if isinstance(column, dict) else None for column in meta]
+        rows = [_named(names, row) for row in rows]
+    elif isinstance(document, dict) and document.keys() >= _REQUIRED:
+        rows = _rows_of_columns(document)
     return rows if any(isinstance(row, dict) and row.keys() >= _REQUIRED for row in rows) else None
+
+
+def _named(names: list[Any], row: Any) -> Any:
+    """Return a row of values as an object; one that does not fit the names stays as it is."""
+    fits = isinstance(row, list) and len(row) == len(names)
+    return dict(zip(map(str, names), row, strict=True)) if fits else row
+
+
+def _rows_of_columns(columns: dict[str, Any]) -> list[Any]:
+    """Return columns, each a list, as rows; what is no columns is one row."""
+    lengths = {len(values) if isinstance(values, list) else -1 for values in columns.values()}
+    if len(lengths) != 1 or -1 in lengths:
+        return [columns]
+    rows = zip(*columns.values(), strict=True)
+    return [dict(zip(columns, values, strict=True)) for values in rows]
 
 
 def clickhouse_table_spans(table: pa.Table, quarantine: Quarantine) -> Iterator[RawSpan]:

@@ -2,7 +2,8 @@
 
 1. A document does if an object in it has the ids of a span or trace beside a time, a length or a
    parent; tells of a call of a tool, by a key, its type, or a name with arguments; or is what a
-   model or a tool said. A table does by its columns, a text by its first line.
+   model or a tool said. So does a list of the names of a span's columns, or one with the ids of a
+   trace and of a span: a row without names. A table does by its columns, a text by its first line.
 2. What does is put aside as `unread_form`, which may have held what a run did, with the name of the
    form where it is known and what to do. What does not (settings, metrics, a list of names) is no
    trace, and lost nothing.
@@ -68,6 +69,10 @@ _CLAUDE: Final = (
     "below ~/.claude/projects"
 )
 _HITS: Final = "hits of a search, which are not read: give the `_source` of each, one a line"
+_ROWS: Final = (
+    "rows of spans without names, which are not read: export them as objects (JSONEachRow) or as "
+    "Parquet"
+)
 _SPANS: Final = "something like spans"
 _MADE: Final = "something like calls of tools"
 _SPOKEN: Final = "something like what a model said"
@@ -93,8 +98,24 @@ def unread_form(document: Any) -> str | None:
             spoken = spoken or found is _SPOKEN
             waiting.extend(each for key, each in node.items() if not _EXPECTED.match(str(key)))
         elif isinstance(node, list):
+            if _is_row_of_spans(node):
+                return _ROWS
             waiting.extend(each for each in node if isinstance(each, dict | list))
     return f"{_SPOKEN} {_WHAT_TO_DO}" if spoken else None
+
+
+def _is_row_of_spans(values: list[Any]) -> bool:
+    """Tell the names of a span table's columns, or values with the ids of a trace and a span."""
+    texts = [value for value in values if isinstance(value, str)]
+    if len(texts) < len(_OF_A_ROW):
+        return False
+    lengths = {len(text) for text in texts if len(text) in _OF_A_ROW and _HEX.fullmatch(text)}
+    return lengths == _OF_A_ROW or _is_span({_plain(text) for text in texts})
+
+
+_HEX: Final = re.compile(r"[0-9a-f]+", re.IGNORECASE)
+_OF_A_ROW: Final = frozenset([32, 16])
+"""Lengths of the ids of a trace and of a span, in hex."""
 
 
 def unread_columns(names: Iterable[str]) -> str | None:

@@ -76,6 +76,36 @@ def test_rows_of_clickhouse_are_the_spans_that_were_sent_to_it(name: str) -> Non
     assert differing == {"attributes", "flags"}
 
 
+def test_rows_of_clickhouse_may_stand_as_lists_or_as_columns(tmp_path: Path) -> None:
+    lines = (EXPORTS / "clickhouse_traces.ndjson").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    names = list(rows[0])
+    meta = [{"name": name, "type": "String"} for name in names]
+    columns = {name: [row[name] for row in rows] for name in names}
+    lists = [[row[name] for name in names] for row in rows]
+    expected = only(EXPORTS / "clickhouse_traces.ndjson").steps
+    for document in ({"meta": meta, "data": lists}, {"meta": meta, "data": columns}, columns):
+        path = tmp_path / "rows.json"
+        path.write_text(json.dumps(document))
+        assert only(path).steps == expected
+        assert len(ta.load(path).quarantined) == 0
+    lists[0].pop()
+    path.write_text(json.dumps({"meta": meta, "data": lists}))
+    assert ta.load(path).quarantined["reason"].to_pylist() == ["broken_span"]
+
+
+@pytest.mark.parametrize("names", [True, False])
+def test_rows_of_clickhouse_without_names_are_not_taken_for_no_trace(
+    names: bool, tmp_path: Path
+) -> None:
+    row = json.loads((EXPORTS / "clickhouse_traces.ndjson").read_text().splitlines()[0])
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(map(json.dumps, [list(row)] * names + [list(row.values())])))
+    (entry,) = ta.load(path).quarantined.to_pylist()
+    assert (entry["reason"], entry["count"]) == ("unread_form", 1 + names)
+    assert entry["detail"].startswith("rows of spans without names")
+
+
 def test_clickhouse_gives_our_own_attributes_their_type_back() -> None:
     row = {
         "Timestamp": "2026-11-29 10:00:00.000000001",
