@@ -121,6 +121,10 @@ class Answer(RunRule):
         """What the text must match."""
         return self.matches  # type: ignore[return-value]  # so made on creation
 
+    def reads_names(self) -> frozenset[str]:
+        """What it must agree with."""
+        return frozenset(self.agrees.values())
+
     def judge(self, evidence: Evidence, run: int) -> Result | None:
         """Judge the final text of one run."""
         text = evidence.text(run, "final_text")

@@ -28,7 +28,7 @@ from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import FINDING_SCHEMA, Finding, Result, State, detail_of
 from trackway_analyzer.rules.located import PolicyError
 from trackway_analyzer.rules.looked_at import everywhere, successes
-from trackway_analyzer.rules.misread import misnamed_entities, misread
+from trackway_analyzer.rules.misread import misnamed, misnamed_categories, misnamed_types, misread
 from trackway_analyzer.rules.policy_file import read_policy
 from trackway_analyzer.rules.rule import Rule
 from trackway_analyzer.rules.sentences import nearest_name
@@ -60,6 +60,7 @@ class Policy:
                     " read a policy file with Policy.from_yaml"
                 )
         self._tool_lines = tool_lines or {}
+        self._declared: Tools = tools or {}
         self._lines = dict(zip(map(id, rules), lines, strict=False))
         self._file = file
         everything = [(r, r is rule) for rule in rules for r in (rule, *rule.companions())]
@@ -141,6 +142,7 @@ class Policy:
             for name in self.tools
             if name not in recorded and _nearest(name, recorded)
         ]
+        notes += self._doubts_on_tools()
         for rule in self.rules:
             told = rule.speaks_of() | {n for n in rule.names_tools() if _nearest(n, recorded)}
             told = told.difference(recorded)
@@ -153,11 +155,15 @@ class Policy:
         """What may be wrong with the policy, whatever the data.
 
         Names a tool that a rule speaks of, that is not declared under `tools`, and that is spelt
-        nearly as one that is; likewise what a rule reads, which may be an entity type as well, and
-        the argument that names an entity.
+        nearly as one that is; likewise what a rule reads, which may be an entity type as well, the
+        argument that names an entity, its type, and the category of the last action.
         """
-        found = (text for rule in self.rules for _, text in self._doubts_on(rule))
-        return list(dict.fromkeys(found))
+        found = [text for rule in self.rules for _, text in self._doubts_on(rule)]
+        return list(dict.fromkeys([*self._doubts_on_tools(), *found]))
+
+    def _doubts_on_tools(self) -> Iterator[str]:
+        for name, (_, text) in misnamed_types(self._declared):
+            yield f"{self._place(name)}tools: {name}: {text}"
 
     def _doubts_on(self, rule: Rule) -> Iterator[tuple[str, str]]:
         """(tool, what may be wrong with its name)."""
@@ -170,17 +176,11 @@ class Policy:
                     f" did you mean {near[0]}?",
                 )
         for name, near_name in misread(rule, [*self.tools, *self._types()]):
-            yield (
-                name,
-                f"{self._where(rule)}{rule.title}: {name} is no tool and no entity type that is"
-                f" declared, did you mean {near_name}?",
-            )
-        for tool, argument, meant in misnamed_entities(rule, self.tools):
-            yield (
-                argument,
-                f"{self._where(rule)}{rule.title}: {argument} is not the argument of {tool} that"
-                f" is declared to name its entity, did you mean {meant}?",
-            )
+            what = "is no tool and no entity type that is declared"
+            text = f"{name} {what}, did you mean {near_name}?"
+            yield name, f"{self._where(rule)}{rule.title}: {text}"
+        for name, text in misnamed(rule, self.tools):
+            yield name, f"{self._where(rule)}{rule.title}: {text}"
 
     def _types(self) -> set[str]:
         return {spec.entity.type for spec in self.tools.values() if spec.entity.type is not None}
@@ -198,6 +198,8 @@ class Policy:
         for name in sorted(rule.names_tools() - rule.speaks_of()):
             if name not in recorded and (hint := _nearest(name, recorded)):
                 yield f"{about}: no run calls {name}{hint}"
+        for _, text in misnamed_categories(rule, [*recorded, *self.tools]):
+            yield f"{about}: {text}"
         for name, near in misread(rule, [*recorded, *self._types(), *self.tools]):
             if near in recorded and near not in self.tools:
                 yield f"{about}: no run calls {name}, did you mean {near}?"

@@ -47,6 +47,10 @@ class ResultUsed(ToolRule):
         if self.result is not None:
             reader(self.result)
 
+    def names_tools(self) -> frozenset[str]:
+        """The tool, and the one that must hold it."""
+        return frozenset({self.tool} if self.by is None else {self.tool, self.by})
+
     def judge(self, evidence: Evidence, run: int, rows: list[int]) -> Result | None:
         """Judge what became of the results of one run."""
         judged = [r for row in rows if (r := self._judge(evidence, run, row))]

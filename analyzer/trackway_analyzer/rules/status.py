@@ -155,6 +155,10 @@ class Executed(Rule):
         """How a report names this rule."""
         return self.key if self.tool is None else f"{self.key}: {self.tool}"
 
+    def names_tools(self) -> frozenset[str]:
+        """The tool."""
+        return frozenset() if self.tool is None else frozenset({self.tool})
+
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
         """Return one result for each run with a call that nobody ran, or without any request."""
         evidence = self.evidence(batch)

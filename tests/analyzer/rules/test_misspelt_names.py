@@ -158,6 +158,39 @@ UNREAD = "is no tool and no entity type that is declared, did you mean"
             " did you mean order_id?",
         ),
         ("sequence: [look, {tool: pay.create, entity_arg: ticket}]", None),
+        (
+            "approved: {tool: pay.create, by: look, argument: ordr_id}",
+            "ordr_id is not the argument",
+        ),
+        ("count: {tool: pay.create, max: 1, per: order_ids}", "order_ids is not the argument"),
+        ("count: {tool: pay.create, max: 1, per: order_id}", None),
+        ("count: {tool: look, max: 1, per: ordr_id}", None),
+        ("grounded: {tool: pay.create, argument: id, from: inptu}", "did you mean input?"),
+        ("answer: {agrees: {'of (.+)': ordr.total}}", f"ordr {UNREAD} order?"),
+        ("executed: pay.creat", "pay.creat is not declared under tools, did you mean"),
+        ("result_used: {tool: look, by: pay.creat}", "pay.creat is not declared under tools"),
+        ("result_used: {tool: look, by: pay.create}", None),
+        (
+            "sequence: [look, {tool: pay.create, entity_type: ordr}]",
+            "sequence: ordr is no entity type that a lookup returns, did you mean order?",
+        ),
+        ("sequence: [{tool: look, entity_type: ordr}]", "ordr is no entity type that a lookup"),
+        ("sequence: [look, {tool: pay.create, entity_type: ticket}]", None),
+        (
+            "terminal: {category: payy}",
+            "payy is no category of a tool, did you mean pay?",
+        ),
+        ("terminal: {category: [pay, chek_policy]}", "did you mean check_policy?"),
+        ("terminal: {category: pay}", None),
+        ("terminal: {category: tickets}", None),
+        *(
+            (
+                f"terminal: {{category: {word}}}",
+                f"{word} is no category of a tool: that is its name up to the first dot,"
+                " while mutate is a kind",
+            )
+            for word in ("mutat", "mutate")
+        ),
     ],
 )
 def test_what_a_rule_reads_may_be_misspelt(rule: str, doubt: str | None) -> None:
@@ -182,6 +215,11 @@ def test_what_a_rule_reads_may_be_misspelt(rule: str, doubt: str | None) -> None
             "policy:3: arguments: pay: no run calls lookk, did you mean look?",
         ),
         ("arguments: {tool: pay, where: n <= payment.n}", None),
+        (
+            "terminal: {category: loook}",
+            "policy:3: terminal: loook is no category of a tool, did you mean look?",
+        ),
+        ("terminal: {category: look}", None),
     ],
 )
 def test_a_name_that_no_run_has_is_told_with_the_nearest(rule: str, note: str | None) -> None:
@@ -189,3 +227,27 @@ def test_a_name_that_no_run_has_is_told_with_the_nearest(rule: str, note: str | 
     run = trajectory_of([{"tool": "look"}, {"tool": "pay"}], final_text="done")
 
     assert policy.notes(run.batch) == ([] if note is None else [note])
+
+
+@pytest.mark.parametrize(
+    ("written", "near"), [("ordr", "order"), ("orders", "order"), ("order", None), ("card", None)]
+)
+def test_a_type_that_no_lookup_returns_is_told_with_its_line(
+    written: str, near: str | None
+) -> None:
+    text = (
+        "version: 1\ntools:\n  look: {kind: lookup, entity: {type: order}}\n"
+        f"  pay: {{kind: mutate, entity: {{type: {written}, argument: order_id}}}}\n"
+        "rules:\n  - called: pay\n"
+    )
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        policy = Policy.from_yaml(text)
+
+    doubt = (
+        f"policy:4: tools: pay: {written} is no entity type that a lookup returns,"
+        f" did you mean {near}?"
+    )
+    assert [str(one.message) for one in told] == ([] if near is None else [doubt])
+    run = trajectory_of([{"tool": "look"}, {"tool": "pay"}], final_text="done")
+    assert policy.notes(run.batch) == ([] if near is None else [doubt])
