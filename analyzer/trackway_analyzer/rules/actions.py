@@ -18,8 +18,6 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from trackway_analyzer.rules.claim_language import claims
-
 _SILENT: Final = frozenset(
     """
     api apis tool tools service client server v1 v2 v3 the a an to by for of from in on my
@@ -100,6 +98,8 @@ def action_claim(text: str | None, tool: str) -> str | None:
     """Quote the sentence of a text that claims what the tool does; None: nothing claims it."""
     if not text:
         return None
+    from trackway_analyzer.rules.claim_language import claims  # hundreds of patterns, rarely asked
+
     found = claims(text, claim_pattern(tool))
     return found[0].sentence.quote if found else None
 

@@ -28,7 +28,6 @@ from functools import lru_cache
 from typing import Final
 
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.rules.grammar import ExpressionError, node_of
 from trackway_analyzer.rules.ordered import equal, in_order
 from trackway_analyzer.rules.terms import (
     ABSENT_GAP,
@@ -38,6 +37,7 @@ from trackway_analyzer.rules.terms import (
     Bare,
     Because,
     Compare,
+    ExpressionError,
     Hidden,
     Literal,
     Name,
@@ -140,6 +140,9 @@ def compiled(text: object, *, permission: bool = False) -> Expression:
 
 @lru_cache(maxsize=4096)
 def _compiled(text: str, permission: bool) -> Expression:
+    # Making the parser takes longer than most checks, and few policies hold an expression.
+    from trackway_analyzer.rules.grammar import node_of
+
     return Expression(text.strip(), node_of(text), permission)
 
 

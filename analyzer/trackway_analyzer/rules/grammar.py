@@ -7,7 +7,18 @@ from typing import Any, Final
 import lark
 
 from trackway_analyzer.json_text import parsed
-from trackway_analyzer.rules.terms import All, Any_, Bare, Compare, Literal, Name, Node, Not, Path
+from trackway_analyzer.rules.terms import (
+    All,
+    Any_,
+    Bare,
+    Compare,
+    ExpressionError,
+    Literal,
+    Name,
+    Node,
+    Not,
+    Path,
+)
 from trackway_analyzer.rules.values import is_singular, reader
 
 _SEGMENT: Final = (
@@ -45,10 +56,6 @@ PATH: /\$(?:{_SEGMENT})*/
 _DEEPEST: Final = 50
 """Most `not`, `and` and `or` inside one another."""
 _PARSER: Final = lark.Lark(_GRAMMAR, parser="lalr")
-
-
-class ExpressionError(ValueError):
-    """A text that is no expression: says where and what was expected."""
 
 
 def node_of(text: str) -> Node:

@@ -86,7 +86,7 @@ class Rule(ABC):
     @property
     def key(self) -> str:
         """The rule's name in a policy file: its class in snake case."""
-        return key_of(type(self))
+        return key_of(type(self).__name__)
 
     @property
     def title(self) -> str:
@@ -240,9 +240,9 @@ def evidence_of(trajectory: Trajectory | Records, tools: Tools | None = None) ->
     return Evidence.of(view.batch.take([view.ordinal]), tools)
 
 
-def key_of(cls: type[Rule]) -> str:
-    """Name of a rule in a policy file: the class in snake case."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+def key_of(name: str) -> str:
+    """Name of a rule in a policy file: the name of its class in snake case."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 def _span_id(evidence: Evidence, result: Result) -> str | None:

@@ -29,6 +29,10 @@ TOO_SHORT_GAP: Final = "too_short"
 """Name for values that many texts hold by chance: not to see them again says nothing."""
 
 
+class ExpressionError(ValueError):
+    """A text that is no expression: says where and what was expected."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hidden:
     """A value that a gap hides."""

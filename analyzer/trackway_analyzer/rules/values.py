@@ -13,19 +13,19 @@ import re
 from collections.abc import Callable, Hashable, Iterator
 from difflib import SequenceMatcher
 from enum import Enum
-from functools import lru_cache
-from typing import Final
-
-import jsonpath
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final
 
 from trackway.schema import REDACTION_MARKER
 from trackway_analyzer.json_text import compact
 from trackway_analyzer.model import JsonValue
 
+if TYPE_CHECKING:
+    from jsonpath import CompoundJSONPath, JSONPath, JSONPathEnvironment
+
 SHOWN: Final = 80
 """Most characters of a value in a sentence."""
 
-_ENVIRONMENT: Final = jsonpath.JSONPathEnvironment(strict=True)
 _NAME: Final = re.compile(r"[^\W\d][\w-]*\Z")
 _SIMPLE: Final = re.compile(r"\$(?:\.[^\W\d]\w*|\[\d+\])*\Z")
 CUT_MARK: Final = "[truncated"
@@ -87,10 +87,7 @@ def reader(path: str) -> Reader:
     keys = simple_keys(path)
     if keys is not None:
         return lambda value: _walked(value, keys)
-    try:
-        compiled = _ENVIRONMENT.compile(path)
-    except jsonpath.JSONPathError as error:
-        raise ValueError(f"{path!r} is no JSONPath: {error}") from error
+    compiled = _compiled(path)
     return lambda value: [match.obj for match in compiled.finditer(_container(value))]
 
 
@@ -99,11 +96,25 @@ def is_singular(path: str) -> bool:
     """Whether a JSONPath can yield one value at the most."""
     if simple_keys(path) is not None:
         return True
+    compiled = _compiled(path)
+    return hasattr(compiled, "singular_query") and compiled.singular_query()
+
+
+def _compiled(path: str) -> JSONPath | CompoundJSONPath:
+    """Compile a path that is no simple one. Raises ValueError."""
+    import jsonpath  # slow to import, and most paths are simple
+
     try:
-        compiled = _ENVIRONMENT.compile(path)
+        return _environment().compile(path)
     except jsonpath.JSONPathError as error:
         raise ValueError(f"{path!r} is no JSONPath: {error}") from error
-    return isinstance(compiled, jsonpath.JSONPath) and compiled.singular_query()
+
+
+@cache
+def _environment() -> JSONPathEnvironment:
+    from jsonpath import JSONPathEnvironment
+
+    return JSONPathEnvironment(strict=True)
 
 
 @lru_cache(maxsize=1024)

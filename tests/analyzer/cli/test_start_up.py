@@ -67,12 +67,17 @@ def test_reading_otlp_json_imports_no_rule(command: str) -> None:
     assert "trackway_analyzer.trajectories" in modules
 
 
-def test_a_check_imports_no_other_commands_room(tmp_path: Path) -> None:
+def test_a_check_imports_no_other_commands_room_and_no_rule_that_its_policy_lacks(
+    tmp_path: Path,
+) -> None:
     policy = tmp_path / "policy.yaml"
     policy.write_text(POLICY)
     modules = of_command("check", str(TRACE), "--policy", str(policy))
     assert not modules & {*SLOW, "pandas", *(set(ROOMS) - {"trackway_analyzer.rules.policy"})}
     assert "trackway_analyzer.rules.policy" in modules
+    unasked = ("arguments", "claim_language", "grammar", "secrets", "windows")
+    assert not modules & {f"trackway_analyzer.rules.{name}" for name in unasked}
+    assert not modules & {"jsonpath", "jsonschema", "lark", "trackway.capture"}
 
 
 def test_converting_imports_no_pandas(tmp_path: Path) -> None:

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from trackway_analyzer.records import trajectory_of
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import compiled
-from trackway_analyzer.rules.grammar import ExpressionError
 from trackway_analyzer.rules.scope import StepScope
 from trackway_analyzer.rules.sentences import because
-from trackway_analyzer.rules.terms import Hidden, NoSource, Source, Truth
+from trackway_analyzer.rules.terms import ExpressionError, Hidden, NoSource, Source, Truth
 
 GAP = Hidden("content_off")
 
