@@ -3,9 +3,13 @@
 1. It stands alone: no configuration, no OpenTelemetry, no file.
 2. A record is a dict of `step` (from 1, in the order the calls started), `tool`, `arguments`,
    `result` and `timestamp` (ISO 8601, UTC); with `kind` where one was declared. A call that raised
-   has `error`, the exception's type, and no `result`; a call that still runs has neither.
-3. Arguments and results are copied as plain JSON values at the moment of the call: a later change
-   of the objects does not rewrite the record.
+   has `error`, the exception's type, and no `result`; a call that still runs has neither, nor has
+   one of which nothing came: a stream or coroutine that was closed before its first piece.
+3. The first end of a call counts: what comes later (the coroutine that is closed once it has
+   returned) does not rewrite its record.
+4. Arguments and results are copied as plain JSON values at the moment of the call: a later change
+   of the objects does not rewrite the record. Secrets are taken out as from spans, unless the
+   recorder is told `redact=False`.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from typing import Any, overload
 from opentelemetry.context import Context, get_current
 
 from trackway.binding import Binder, compile_binder
-from trackway.capture import Capture, Limits
+from trackway.capture import DEFAULT_REDACTOR, Capture, Limits, Redactor
 from trackway.capture.storage import type_name
 from trackway.decorators import Decorated, Decorator, Kind, checked_kind, decorate, function_name
 from trackway.driving import Opened
@@ -29,12 +33,17 @@ Record = dict[str, Any]
 
 
 class TrajectoryRecorder:
-    """Records tool calls into a list that the analyzer's assertions take."""
+    """Records tool calls into a list that the analyzer's assertions take.
 
-    def __init__(self) -> None:
+    redact: False for values as they are, or a `trackway.redactor(...)` with keys and patterns of
+        yours.
+    """
+
+    def __init__(self, *, redact: Redactor | bool = True) -> None:
         self._lock = threading.Lock()
         self._records: list[Record] = []
-        self._capture = Capture(Limits(value_bytes=1 << 24), redactor=None)
+        redactor = DEFAULT_REDACTOR if redact is True else redact or None
+        self._capture = Capture(Limits(value_bytes=1 << 24), redactor)
 
     @overload
     def track(self, name: str | None = None, /, *, kind: Kind | None = None) -> Decorator: ...
@@ -83,7 +92,7 @@ class TrajectoryRecorder:
     def _begin(self, tool: str, kind: str | None, arguments: Mapping[str, Any]) -> Record:
         record: Record = {
             "step": 0,
-            "tool": tool,
+            "tool": self._capture.name(tool),
             "arguments": json.loads(self._capture.arguments(arguments).text or "{}"),
             "timestamp": datetime.now(UTC).isoformat(),
         }
@@ -118,34 +127,45 @@ class _Tracked:
 class _Call:
     """A call that is being recorded."""
 
+    takes_iterators = False
+
     def __init__(self, recorder: TrajectoryRecorder, record: Record) -> None:
         self.context: Context = get_current()
         self._recorder = recorder
         self._record = record
-        self._collector = Collector()
-
-    takes_iterators = False
+        self._collector: Collector | None = None
+        self._is_over = False
 
     def finish(self, result: Any) -> None:
-        self._record["result"] = self._recorder._plain(result)
+        if self._ends():
+            self._record["result"] = self._recorder._plain(result)
 
     def fail(self, error: BaseException) -> None:
-        self._record["error"] = type_name(type(error))
+        if self._ends():
+            self._record["error"] = type_name(type(error))
 
     def open_stream(self) -> None:
-        return
+        if self._collector is None:
+            self._collector = Collector()
 
     def item(self, item: Any) -> None:
-        self._collector.add(item)
+        if self._collector is not None and not self._is_over:
+            self._collector.add(item)
 
     def exhausted(self, returned: Any = None) -> None:
-        if returned is not None and not self._collector.count:
-            self.finish(returned)
-            return
-        self.finish(self._collector.result())
-        if returned is not None:
-            self._record["returned"] = self._recorder._plain(returned)
+        collector = self._collector
+        if collector is None or not collector.count:
+            self.finish(returned if collector is None or returned is not None else [])
+        elif self._ends():
+            self._record["result"] = self._recorder._plain(collector.result())
+            if returned is not None:
+                self._record["returned"] = self._recorder._plain(returned)
 
     def abandon(self) -> None:
-        if "error" not in self._record:
-            self.finish(self._collector.result())
+        if self._ends() and self._collector is not None and self._collector.count:
+            self._record["result"] = self._recorder._plain(self._collector.result())
+
+    def _ends(self) -> bool:
+        """Whether this end is the first."""
+        was_over, self._is_over = self._is_over, True
+        return not was_over

@@ -103,11 +103,41 @@ def test_a_later_change_does_not_rewrite_the_record(recorder: TrajectoryRecorder
     assert record["result"] == [1, 2]
 
 
-def test_values_are_recorded_as_they_are(recorder: TrajectoryRecorder) -> None:
-    recorder.record_step("pay", {"card": "4111111111111111", "password": "p"}, {"at": {1}})
+SECRETS = {"card": "4111111111111111", "password": "p", "text": "sk-ant-api03-" + "a1B2" * 12}
+
+
+def test_secrets_are_taken_out_as_from_spans(recorder: TrajectoryRecorder, recorded: Any) -> None:
+    def pay(card: str, password: str, text: str) -> dict[str, str]:
+        return {"card": card, "password": password, "text": text}
+
+    recorder.track(pay)(**SECRETS)
+    trackway.tool(pay)(**SECRETS)
     (record,) = recorder.trajectory
-    assert record["arguments"] == {"card": "4111111111111111", "password": "p"}
+    span = recorded.tool("pay")
+    assert record["arguments"] == recorded.value(span, "gen_ai.tool.call.arguments")
+    assert record["result"] == recorded.value(span, "gen_ai.tool.call.result")
+    for secret in ('"p"', "4111111111111111", "a1B2a1B2"):
+        assert secret not in recorder.as_json()
+
+
+def test_secrets_of_steps_recorded_by_hand_are_taken_out(recorder: TrajectoryRecorder) -> None:
+    recorder.record_step("pay " + SECRETS["text"], {"password": "p"}, SECRETS["text"])
+    assert "a1B2a1B2" not in recorder.as_json()
+    assert '"p"' not in recorder.as_json()
+
+
+def test_values_are_recorded_as_they_are_on_request() -> None:
+    recorder = TrajectoryRecorder(redact=False)
+    recorder.record_step("pay", SECRETS, {"at": {1}})
+    (record,) = recorder.trajectory
+    assert record["arguments"] == SECRETS
     assert record["result"] == {"at": [1]}
+
+
+def test_a_redactor_of_the_user_s_is_taken() -> None:
+    recorder = TrajectoryRecorder(redact=trackway.redactor(deny_keys=["national_id"]))
+    recorder.record_step("look", {"national_id": "7"})
+    assert "7" not in recorder.trajectory[0]["arguments"]["national_id"]
 
 
 def test_the_json_is_the_trajectory(recorder: TrajectoryRecorder) -> None:
@@ -141,7 +171,7 @@ def test_threads_get_a_number_each(recorder: TrajectoryRecorder) -> None:
 
 def test_an_unknown_kind_is_refused(recorder: TrajectoryRecorder) -> None:
     with pytest.raises(ValueError, match="lookup, mutate, notify, other"):
-        recorder.track(kind="write")
+        recorder.track(kind="write")  # type: ignore[call-overload]
 
 
 def test_it_needs_no_configuration(recorder: TrajectoryRecorder) -> None:
