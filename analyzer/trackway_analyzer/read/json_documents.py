@@ -1,6 +1,7 @@
 """JSON documents out of a stream: one document, or one a line, whatever the file is called.
 
-1. If the first line is JSON by itself, every line is a document; else the whole file is one; else
+1. If the first line is JSON by itself, or the second is and what follows it can be no part of a
+   document that goes on, every line is a document; else the whole file is one; else
    the lines that are JSON are documents, or the values that stand one after the other, whichever is
    more of the file (`json_pieces`).
 2. A line that is no JSON costs what in it is none. A last line without its end is a file whose
@@ -32,6 +33,8 @@ _KEYS: Final = (
 """What a document of spans holds, however damaged it is."""
 _NO_JSON: Final = "a line that is no JSON"
 _BLANK: Final = b" \t\r\n,\x1e"
+_GOING_ON: Final = (b"]", b"}", b",", b":")
+"""What a line begins with that cannot be a document by itself."""
 _BOM = b"\xef\xbb\xbf"
 
 _Line = tuple[int, bytes]
@@ -49,7 +52,7 @@ def documents(stream: ByteStream, quarantine: Quarantine) -> Iterator[Located]:
         return
     line = first[0], first[1].removeprefix(_BOM)
     document, following = decoded(line[1]), lines.next()
-    if isinstance(document, NotJson) and _goes_on(line[1], document, following):
+    if isinstance(document, NotJson) and _goes_on(line[1], document, following, lines):
         yield from _whole(line, following, lines, quarantine)
         return
     while True:
@@ -61,14 +64,16 @@ def documents(stream: ByteStream, quarantine: Quarantine) -> Iterator[Located]:
         document = decoded(line[1])
 
 
-def _goes_on(text: bytes, document: NotJson, following: _Line | None) -> bool:
+def _goes_on(text: bytes, document: NotJson, following: _Line | None, lines: Lines) -> bool:
     """Tell whether a first line that is no JSON is only the beginning of a document."""
     if document.too_deep:
         return False
     if following is None or text.strip() == b"[":
         return True
     if not isinstance(decoded(following[1]), NotJson):
-        return False
+        # The last item of a list, say: then what closes the list stands behind it.
+        third = lines.ahead()
+        return third is not None and third[1].strip()[:1] in _GOING_ON
     both = (decoded(line.strip(SEPARATORS)) for line in (text, following[1]))
     return any(isinstance(each, NotJson) for each in both)
 
@@ -161,11 +166,28 @@ class Lines:
         self._buffer = b""
         self._at = 0
         self._position = 0
+        self._waiting: list[_Line] = []
         self.ended = False
         self.broken = False
 
+    def ahead(self) -> _Line | None:
+        """Return the next line that is not blank, and leave it there."""
+        for line in self._waiting:
+            if line[1].strip():
+                return line
+        passed: list[_Line] = []
+        while (line_ahead := self._read()) is not None:
+            passed.append(line_ahead)
+            if line_ahead[1].strip():
+                break
+        self._waiting += passed
+        return line_ahead
+
     def next(self) -> _Line | None:
         """Return the next line with its end mark; None at the end of the stream."""
+        return self._waiting.pop(0) if self._waiting else self._read()
+
+    def _read(self) -> _Line | None:
         offset = self._position
         parts: list[bytes] = []
         length = 0
@@ -194,8 +216,9 @@ class Lines:
 
     def rest(self) -> bytes:
         """Return everything that is left, up to the bound."""
-        parts = [self._buffer[self._at :]]
-        length = len(parts[0])
+        parts = [*(text for _, text in self._waiting), self._buffer[self._at :]]
+        self._waiting.clear()
+        length = sum(map(len, parts))
         while self._more():
             parts.append(self._buffer)
             length += len(self._buffer)

@@ -1,6 +1,7 @@
 """JSON that is not one document and not one a line costs what is broken in it, and no more."""
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -71,6 +72,43 @@ def test_documents_that_stand_one_after_the_other_are_all_read(
 
 def test_a_list_of_one_item_on_a_line_of_its_own_is_a_list(tmp_path: Path) -> None:
     assert outcome(tmp_path, b"[\n" + TEXTS[0] + b"\n]\n") == (["1"], [])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"[" + TEXTS[0] + b",\n" + TEXTS[1] + b"\n]\n",
+        b"[" + TEXTS[0] + b",\n" + TEXTS[1] + b"\n\n]",
+        b"[" + TEXTS[0] + b"\n," + TEXTS[1] + b"\n]\n",
+    ],
+)
+def test_a_list_whose_second_line_is_json_by_itself_is_one_document(
+    tmp_path: Path, content: bytes
+) -> None:
+    assert outcome(tmp_path, content) == (["1", "2"], [])
+
+
+_TOKENS = re.compile(rb'"[^"]*"|[{}\[\],:]|[^"{}\[\],:]+')
+
+
+@given(st.data())
+def test_a_document_is_one_however_its_lines_are_broken(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    content = b"[" + TEXTS[0] + b", " + TEXTS[1] + b"]"
+    tokens = _TOKENS.findall(content)
+    assert b"".join(tokens) == content
+    ends = data.draw(st.sets(st.integers(0, len(tokens) - 1), max_size=6))
+    broken = b"".join(
+        token + (b"\n" if place in ends else b"") for place, token in enumerate(tokens)
+    )
+    assert outcome(tmp_path_factory.mktemp("broken"), broken) == (["1", "2"], [])
+
+
+def test_a_first_line_that_is_cut_costs_itself(tmp_path: Path) -> None:
+    cut = TEXTS[2][: TEXTS[2].index(b'"spans"')]
+    content = b"\n".join([cut, TEXTS[0], TEXTS[1], b""])
+    assert outcome(tmp_path, content) == (["1", "2"], [("broken_line", 1)])
 
 
 BROKEN = {
