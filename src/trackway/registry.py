@@ -2,8 +2,9 @@
 
 1. A mapping of callables (by name), a list of callables, a list of OpenAI-style entries (a dict
    with a callable beside its definition), a class or an object (its public methods, and functions
-   that it holds) and a module (its public functions) are understood. An empty mapping or list is
-   one; a set, a text and an iterator are none, for order and names are missing or used up.
+   that it holds) and a module (its public functions, written in Python or not) are understood. An
+   empty mapping or list is one; a set, a text and an iterator are none, for order and names are
+   missing or used up.
 2. A mapping or list of Python's own comes back as a new one of the same kind, other mappings as
    dicts and other sequences as lists; the one given stays as it was. An object or module comes back
    as a view of it whose public functions are recorded; the rest is its own. A class comes back as a
@@ -143,7 +144,7 @@ def _subclass(registry: type, record: Record) -> type:
 
 def _methods(registry: Any, record: Record) -> Iterator[tuple[str, Any]]:
     for name, held in getattr(registry, "__dict__", {}).items():
-        if name.startswith("_") or not isinstance(held, types.FunctionType):
+        if name.startswith("_") or not inspect.isroutine(held):
             continue
         # A module's own functions, not those that it imported.
         if not isinstance(registry, types.ModuleType) or held.__module__ == registry.__name__:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import subprocess
 import sys
@@ -155,6 +156,27 @@ def test_a_class_by_its_public_methods(recorded: Any) -> None:
     ]
     Counter().lookup("A2")
     assert len(recorded.names) == 3
+
+
+def test_a_module_of_builtins_and_of_cached_functions(recorded: Any) -> None:
+    module = types.ModuleType("shop")
+    exec(
+        "from functools import cache\nfrom math import sqrt\n@cache\ndef price(order): return 84",
+        vars(module),
+    )
+    assert trackway.tools(math, kinds={"hypot": "lookup"}).hypot(3, 4) == 5
+    shop = trackway.tools(module)
+    assert (shop.price("A1"), shop.sqrt(9)) == (84, 3)
+    assert recorded.names == ["execute_tool hypot", "execute_tool price"]
+
+
+def test_an_object_that_holds_builtins(recorded: Any) -> None:
+    class Shop:
+        def __init__(self) -> None:
+            self.find = {"A1": 84}.get
+
+    assert trackway.tools(Shop()).find("A1") == 84
+    assert recorded.names == ["execute_tool find"]
 
 
 def test_a_module_by_its_own_public_functions(recorded: Any) -> None:
