@@ -4,7 +4,7 @@
    it, which an interrupted writer leaves for nobody.
 2. Rows of a row group are sorted by run (the trace where there is no run id) and start.
 3. The footer says schema version, writer version, spans and runs, and what could not be read of the
-   source (`read.carried`).
+   source (`read.carried`); so does a row of its own, the last.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from trackway.schema import SCHEMA_VERSION
-from trackway_analyzer.read.carried import footer_of
+from trackway_analyzer.read.carried import footer_of, unread_row
 from trackway_analyzer.tables import SPAN_SCHEMA
 
 Unread: TypeAlias = Callable[[], pa.Table]
@@ -48,6 +48,7 @@ def write_spans(tables: Iterable[pa.Table], path: str | PathLike[str], *, unread
 
 def _write(tables: Iterable[pa.Table], path: Path, unread: Unread) -> int:
     spans, runs = 0, set[str]()
+    start = pa.scalar(None, SPAN_SCHEMA.field("start").type)
     with path.open("xb") as file:
         with pq.ParquetWriter(
             file,
@@ -60,14 +61,19 @@ def _write(tables: Iterable[pa.Table], path: Path, unread: Unread) -> int:
                 keys = pc.coalesce(table.column("run_id"), table.column("trace_id"))
                 runs.update(pc.unique(keys).to_pylist())
                 spans += len(table)
+                start = pc.max(table.column("start"))
                 writer.write_table(_sorted(table, keys))
+            aside = unread()
+            row = unread_row(aside, start)
+            if row is not None:
+                writer.write_table(row)
             writer.add_key_value_metadata(
                 {
                     "trackway.schema.version": SCHEMA_VERSION,
                     "trackway.writer.version": f"analyzer {version('trackway-analyzer')}",
                     "trackway.spans": str(spans),
                     "trackway.runs": str(len(runs)),
-                    **footer_of(unread()),
+                    **footer_of(aside),
                 }
             )
         file.flush()

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trackway.schema import SCOPE_NAME
-from trackway_analyzer.read.carried import lost_by
+from trackway_analyzer.read.carried import UNREAD_SOURCE, lost_by
 from trackway_analyzer.tables import SPAN_SCHEMA
 
 _PARTITION: Final = "service"
@@ -41,6 +41,8 @@ class NativeFiles:
     """Columns with one value in all rows."""
     unread: int = 0
     """Things of the sources that they were converted from that may have held what a run did."""
+    tell_of_unread: bool = False
+    """Some hold a row that tells of those, and is none of a span (`carried`)."""
 
     @classmethod
     def of(cls, paths: Sequence[str | Path]) -> NativeFiles | None:
@@ -61,10 +63,9 @@ class NativeFiles:
         if schema is None:
             return None
         spread = {name: _Spread() for name in schema.names}
-        for metadata in found:
-            _gather(metadata, spread)
+        aside = sum(_gather(metadata, spread) for metadata in found)
         said, run = spread["source"], spread["run_id"]
-        rows = sum(metadata.num_rows for metadata in found)
+        rows = sum(metadata.num_rows for metadata in found) - aside
         if rows and (said.nulls or said.values != {SCOPE_NAME} or run.nulls != 0):
             return None
         return cls(
@@ -79,6 +80,7 @@ class NativeFiles:
                 if s.filled and not s.nulls and len(s.values) == 1
             ),
             sum(lost_by(metadata.metadata) for metadata in found),
+            aside > 0,
         )
 
 
@@ -114,14 +116,32 @@ def _is_ours(schema: pa.Schema) -> bool:
     )
 
 
-def _gather(metadata: pq.FileMetaData, spread: dict[str, _Spread]) -> None:
+def _gather(metadata: pq.FileMetaData, spread: dict[str, _Spread]) -> int:
+    """Take in a file; return how many of its rows tell of what was not read."""
+    aside = 0
     for group in range(metadata.num_row_groups):
         row_group = metadata.row_group(group)
-        for place in range(row_group.num_columns):
-            column = row_group.column(place)
+        columns = [row_group.column(place) for place in range(row_group.num_columns)]
+        if any(map(_tells_of_unread, columns)):
+            aside += row_group.num_rows
+            continue
+        for column in columns:
             name, dot, _ = column.path_in_schema.partition(".")
             statistics = column.statistics if column.is_stats_set else None
             if name in spread:
                 spread[name].add(
                     statistics, row_group.num_rows, column.num_values, nested=bool(dot)
                 )
+    return aside
+
+
+def _tells_of_unread(column: pq.ColumnChunkMetaData) -> bool:
+    """Tell whether a column says that no row of its row group is a span."""
+    if column.path_in_schema != "source" or not column.is_stats_set:
+        return False
+    statistics = column.statistics
+    return bool(
+        statistics.has_min_max
+        and statistics.min == statistics.max == UNREAD_SOURCE
+        and statistics.null_count == 0
+    )

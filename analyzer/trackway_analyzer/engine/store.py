@@ -25,6 +25,7 @@ from trackway_analyzer.engine.digest import digest_query
 from trackway_analyzer.engine.gathered import gathered
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.engine.native_files import NativeFiles
+from trackway_analyzer.read.carried import UNREAD_SOURCE
 from trackway_analyzer.read.parquet import span_table
 from trackway_analyzer.reconstruct.runs import By
 from trackway_analyzer.tables import SPAN_SCHEMA
@@ -49,6 +50,8 @@ class Store:
         self._reader = span_reader()
         paths = ", ".join(_quoted(path) for path in files.paths)
         self._source = f"read_parquet([{paths}], hive_partitioning = false)"
+        if files.tell_of_unread:
+            self._source = f"(FROM {self._source} WHERE source <> {_quoted(UNREAD_SOURCE)})"
 
     def digests(
         self, looks: Looks, *, order: Literal["sorted", "gathered"] = "sorted"

@@ -2,6 +2,8 @@
 
 1. A converted file is as undecided as its source: rows of the quarantine go with it, in the footer
    of Parquet (`schema.UNREAD_FOOTER`), and under `extra.trackway` of an ATIF trajectory.
+   Other readers of Parquet know no footer: the last row of such a file is none of a span, has the
+   source `UNREAD_SOURCE`, and says the same. It comes along into a frame, and is taken out here.
 2. Who reads the file finds the same rows: they name the first file, not the converted one. They
    count once, however many files of one source carry them.
 3. What loses nothing (`NOTES`) is not carried.
@@ -14,8 +16,9 @@ from typing import Any, Final
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from trackway.schema import UNREAD_FOOTER
+from trackway.schema import UNREAD_FOOTER, Operation
 from trackway_analyzer.read.quarantine import (
     NOTES,
     Quarantine,
@@ -24,10 +27,14 @@ from trackway_analyzer.read.quarantine import (
     lost,
     quarantine_table,
 )
+from trackway_analyzer.tables import SPAN_SCHEMA
 
 UNREAD: Final = "unread"
 """Key of the rows under `extra.trackway`."""
+UNREAD_SOURCE: Final = "trackway.unread"
+"""Source of the row that tells of what could not be read, and its attribute with the rows."""
 _FOOTER: Final = UNREAD_FOOTER.encode()
+_TRACE_ID: Final = "f" * 32
 
 Row = dict[str, Any]
 
@@ -42,6 +49,51 @@ def footer_of(quarantine: pa.Table) -> dict[str, str]:
     """Return what the footer of a converted file says of what could not be read."""
     rows = carried_rows(quarantine)
     return {UNREAD_FOOTER: orjson.dumps(rows).decode()} if rows else {}
+
+
+def unread_row(quarantine: pa.Table, start: pa.Scalar) -> pa.Table | None:
+    """Return the row that tells what could not be read; None where there is nothing to tell.
+
+    `start` is a time of the file's spans, so that it stretches no span of time.
+    """
+    rows = carried_rows(quarantine)
+    if not rows:
+        return None
+    told = {
+        "trace_id": _TRACE_ID,
+        "span_id": _TRACE_ID[:16],
+        "name": UNREAD_SOURCE,
+        "start": start.as_py() if start.is_valid else 0,
+        "source": UNREAD_SOURCE,
+        "operation": Operation.OTHER.value,
+        "attributes": orjson.dumps({UNREAD_SOURCE: rows}).decode(),
+    }
+    names = [told.get(name) for name in SPAN_SCHEMA.names]
+    columns = [
+        pa.array([value], field.type.value_type).dictionary_encode().cast(field.type)
+        if pa.types.is_dictionary(field.type)
+        else pa.array([value], pa.int64() if isinstance(value, int) else field.type).cast(
+            field.type
+        )
+        for value, field in zip(names, SPAN_SCHEMA, strict=True)
+    ]
+    return pa.Table.from_arrays(columns, schema=SPAN_SCHEMA)
+
+
+def without_unread_rows(table: pa.Table, quarantine: Quarantine) -> pa.Table:
+    """Take out the rows that tell what could not be read, and put that aside again.
+
+    Raises QuarantineError in strict mode.
+    """
+    if not {"source", "attributes"} <= set(table.column_names):
+        return table
+    told = pc.equal(table.column("source").cast(pa.string()), UNREAD_SOURCE).fill_null(False)
+    if not pc.any(told).as_py():
+        return table
+    for text in table.column("attributes").filter(told).to_pylist():
+        members = _decoded(str(text).encode())
+        adopt(members.get(UNREAD_SOURCE) if isinstance(members, dict) else None, quarantine)
+    return table.filter(pc.invert(told))
 
 
 def adopt_footer(footer: Mapping[bytes, bytes] | None, quarantine: Quarantine) -> None:

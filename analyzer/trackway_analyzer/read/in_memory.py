@@ -30,6 +30,8 @@ def table_of(source: Any) -> pa.Table | None:
         return source
     if isinstance(source, pa.RecordBatch):
         return pa.Table.from_batches([source])
+    if isinstance(source, pa.RecordBatchReader):
+        return source.read_all()  # what DuckDB's `arrow()` gives
     if hasattr(source, "collect_schema") and hasattr(source, "collect"):
         source = source.collect()  # a lazy frame of Polars
     if hasattr(source, "to_arrow"):

@@ -7,7 +7,8 @@
 3. Tables of other stores are told by their columns (`formats`) and become raw spans.
 4. Rows whose `source` is null are raw: they become raw spans again, attributes put back from their
    columns, and a dialect reads them.
-5. A converted file tells what could not be read of its source: that is put aside again.
+5. A converted file tells what could not be read of its source, in the footer and in a row, which
+   a frame has too: that is put aside again.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import pyarrow.parquet as pq
 from trackway.schema import SPAN_COLUMNS, content_attributes
 from trackway_analyzer.dialects import SpanReader
 from trackway_analyzer.json_text import parsed
-from trackway_analyzer.read.carried import adopt_footer
+from trackway_analyzer.read.carried import adopt_footer, without_unread_rows
 from trackway_analyzer.read.detect import Format
 from trackway_analyzer.read.formats import table_format
 from trackway_analyzer.read.quarantine import Quarantine, Reason
@@ -88,7 +89,8 @@ def any_table(
 
 
 def _complete(table: pa.Table, quarantine: Quarantine) -> pa.Table:
-    """Put aside the rows that lack what every span has."""
+    """Put aside the rows that lack what every span has, and what a row says of others."""
+    table = without_unread_rows(table, quarantine)
     lacking = [pc.is_null(table.column(name)) for name in REQUIRED]
     broken = functools.reduce(pc.or_, lacking)
     count = pc.sum(broken).as_py() or 0

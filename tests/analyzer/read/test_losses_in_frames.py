@@ -1,0 +1,89 @@
+"""What could not be read of a source is told by a frame of the converted file, whoever read it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+import trackway_analyzer as ta
+from analyzer.read.session_lines import verdict
+from trackway_analyzer.read.carried import UNREAD_SOURCE
+
+SAMPLE = (
+    Path(__file__).parents[2] / "data" / "frameworks" / "langgraph-openinference" / "fail.json"
+)
+READERS: dict[str, Callable[[Path], Any]] = {
+    "pyarrow": pq.read_table,
+    "pyarrow.dataset": lambda path: ds.dataset(path).to_table(),
+    "pandas": pd.read_parquet,
+    "pandas of Arrow": lambda path: pd.read_parquet(path, dtype_backend="pyarrow"),
+    "polars": pl.read_parquet,
+    "duckdb": lambda path: duckdb.sql(f"FROM '{path}'").arrow(),
+    "duckdb as pandas": lambda path: duckdb.sql(f"FROM '{path}'").df(),
+    "feather": lambda path: feather(pd.read_parquet(path)),
+}
+
+
+def feather(frame: pd.DataFrame) -> bytes:
+    sink = pa.BufferOutputStream()
+    table = pa.Table.from_pandas(frame)
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def converted(tmp_path: Path, *lines: str) -> Path:
+    document = json.dumps(json.loads(SAMPLE.read_text()))
+    (tmp_path / "traces.jsonl").write_text("\n".join([document, *lines, ""]))
+    ta.load(tmp_path / "traces.jsonl").to_parquet(tmp_path / "spans.parquet")
+    return tmp_path / "spans.parquet"
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_check_of_a_frame_is_as_undecided_as_one_of_its_file(reader: str, tmp_path: Path) -> None:
+    path = converted(tmp_path, "{a broken line}")
+    frame = READERS[reader](path)
+    runs = ta.load(frame)
+    assert runs.quarantined.to_pylist() == ta.load(path).quarantined.to_pylist() != []
+    assert len(runs.span_table) == len(ta.load(path).span_table)
+    assert [run.steps for run in runs] == [run.steps for run in ta.load(path)]
+    assert verdict(path) == "insufficient"
+    assert verdict(READERS[reader](path)) == "insufficient"
+
+
+def test_a_file_without_losses_has_no_row_of_them(tmp_path: Path) -> None:
+    path = converted(tmp_path)
+    assert UNREAD_SOURCE not in pq.read_table(path)["source"].to_pylist()
+    assert verdict(pd.read_parquet(path)) == "pass"
+
+
+def test_the_row_stretches_no_time_and_counts_once_however_often_it_is_copied(
+    tmp_path: Path,
+) -> None:
+    path = converted(tmp_path, "{a broken line}")
+    table = pq.read_table(path)
+    starts = table["start"].to_pylist()
+    assert starts[-1] in starts[:-1]
+    ta.load(pa.concat_tables([table, table])).to_parquet(tmp_path / "again.parquet")
+    again = pq.read_table(tmp_path / "again.parquet")
+    assert again["source"].to_pylist().count(UNREAD_SOURCE) == 1
+    assert (
+        len(ta.load(tmp_path).quarantined.filter(pa.compute.field("reason") == "broken_line")) == 2
+    )
+
+
+@pytest.mark.parametrize("text", [None, "{", "[]", '{"trackway.unread": 5}'])
+def test_a_damaged_row_of_losses_is_a_loss(text: str | None, tmp_path: Path) -> None:
+    frame = pd.read_parquet(converted(tmp_path, "{a broken line}"))
+    frame.loc[frame["source"] == UNREAD_SOURCE, "attributes"] = text
+    assert ta.load(frame).quarantined["reason"].to_pylist() == ["broken_value"]
