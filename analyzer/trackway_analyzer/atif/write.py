@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import chain, count
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +27,8 @@ from trackway_analyzer.reconstruct.run_spans import ATTRIBUTES
 
 LINES: Final = (".jsonl", ".ndjson")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]")
+_WRITTEN: Final = re.compile(rb'"trajectory_id":("(?:[^"\\]|\\.)*")')
+_HEAD: Final = 65_536
 
 
 def write_atif(
@@ -35,7 +39,8 @@ def write_atif(
     Each tells what could not be read of their source (`unread`, rows of `QUARANTINE_SCHEMA`).
 
     A name that ends in `.jsonl` gets one trajectory a line, one in `.json` the only run; any other
-    name is a folder, made if need be, of one file a run. Raises ValueError for several runs and one
+    name is a folder, made if need be, of one file a run: it takes the place of the file of the same
+    run, and of no other. Raises ValueError for several runs and one
     `.json` file, OSError where nothing can be written.
     """
     target = Path(path)
@@ -53,8 +58,8 @@ def write_atif(
         target.mkdir(parents=True, exist_ok=True)
         taken: set[str] = set()
         for document in documents:
-            name = _name(document["trajectory_id"], taken)
-            _write(target / f"{name}.json", [compact_bytes(document)])
+            file = _file_of(document["trajectory_id"], target, taken)
+            _write(file, [compact_bytes(document)])
     return len(batch)
 
 
@@ -97,13 +102,24 @@ def _with(spans: pa.Table, row: int, members: dict[str, Any]) -> pa.Table:
     return spans.set_column(place, spans.schema.field(place), pa.array(texts, pa.string()))
 
 
-def _name(run_id: str, taken: set[str]) -> str:
-    """Return a file name for a run that no other run has."""
-    name = _UNSAFE.sub("_", run_id)[:120].lstrip("._") or "run"
-    if name.casefold() in taken:
-        name = f"{name}-{len(taken)}"
-    taken.add(name.casefold())
-    return name
+def _file_of(run_id: str, folder: Path, taken: set[str]) -> Path:
+    """Return the file of a run: its own of before, or one that no other run and nobody else has."""
+    plain = _UNSAFE.sub("_", run_id)[:120].lstrip("._") or "run"
+    told_apart = f"{plain}-{hashlib.sha256(run_id.encode()).hexdigest()[:12]}"
+    numbered = (f"{told_apart}-{number}" for number in count(2))
+    for name in chain((plain, told_apart), numbered):
+        file = folder / f"{name}.json"
+        if name.casefold() not in taken and (not file.exists() or _is_of(run_id, file)):
+            taken.add(name.casefold())
+            return file
+    raise AssertionError("numbers end")  # pragma: no cover
+
+
+def _is_of(run_id: str, file: Path) -> bool:
+    """Tell by the beginning of a file, as it is written here, whether it holds this run."""
+    with file.open("rb") as opened:
+        found = _WRITTEN.search(opened.read(_HEAD))
+    return found is not None and found[1] == compact_bytes(run_id)
 
 
 def _write(path: Path, parts: Iterable[bytes]) -> None:

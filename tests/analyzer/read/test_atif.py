@@ -388,6 +388,22 @@ def test_a_folder_gets_one_file_a_run(tmp_path: Path) -> None:
     assert {t.run_id for t in ta.load(tmp_path / "out")} == {"one", "../two", "ONE"}
 
 
+def test_a_file_of_another_run_or_of_somebody_else_is_not_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "order_2.json").write_text("{}")
+    for trace in ("order/1", "order_1", "order/1", "order_1", "order:2"):
+        record = Recording()
+        record.tool("f", {"trace": trace}, 1, trace=trace)
+        ta.load(record.table()).to_atif(folder)
+    assert (folder / "order_2.json").read_text() == "{}"
+    written = [path for path in folder.iterdir() if path.name != "order_2.json"]
+    assert len(written) == 3
+    assert {
+        run.run_id: run.tool_steps[0].arguments for path in written for run in ta.load(path)
+    } == {trace: {"trace": trace} for trace in ("order/1", "order_1", "order:2")}
+
+
 def test_one_file_holds_one_run(tmp_path: Path) -> None:
     record = Recording()
     record.tool("f", {}, 1, trace="one")
