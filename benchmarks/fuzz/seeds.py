@@ -26,7 +26,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 from trackway_analyzer.read import formats, read
 from trackway_analyzer.read.detect import Format
 from trackway_analyzer.read.jaeger_json import jaeger_traces
-from trackway_analyzer.read.otlp_json import resource_groups
+from trackway_analyzer.read.otlp_levels import resource_groups
 
 LARGEST: Final = 24 * 1024
 LARGEST_OF_LINES: Final = 96 * 1024

@@ -68,6 +68,9 @@ def _add_slowly(item: Any, decoded: dict[str, JsonValue], broken: list[str]) -> 
     if not isinstance(key, str):
         broken.append("an attribute without a key")
         return
+    if "value" not in item and len(item) > 1:
+        broken.append(f"attribute {key}: no value, but {sorted(map(str, item))[:5]}")
+        return
     try:
         decoded[key] = any_value(item.get("value") or {})
     except BrokenValueError as error:

@@ -20,7 +20,8 @@ from trackway_analyzer.read.detect import Container, Format, container_of
 from trackway_analyzer.read.frames import LENGTH, frames, is_framed
 from trackway_analyzer.read.json_documents import Lines, document_of
 from trackway_analyzer.read.log_records import LogRecords
-from trackway_analyzer.read.otlp_json import keep_logs, log_groups, resource_groups
+from trackway_analyzer.read.otlp_json import keep_logs
+from trackway_analyzer.read.otlp_levels import log_groups, resource_groups
 from trackway_analyzer.read.otlp_signals import begins_with_logs, kept_logs
 from trackway_analyzer.read.quarantine import Quarantine
 from trackway_analyzer.read.source import STDIN, TraceFile

@@ -2,10 +2,12 @@
 
 One document is `{"resourceSpans": [...]}`: a whole file, or one line of a collector's file.
 
-1. Ids, times and enums are read as `otlp_values` says; unknown fields are ignored. `batches`
+1. Ids, times and enums are read as `otlp_values` says; fields that hold no spans and are not known
+   are ignored. `batches`
    (Tempo), `data` and lists are looked into.
 2. A span without ids, or that is no object, is put aside; a broken attribute costs that attribute.
-   A span without a start time takes its end, else 0, and is counted.
+   A span without a start time takes its end, else 0, and is counted. So is what stands at a level
+   under a name that is not read, and may hold spans (`otlp_levels`).
 3. Log records in the document (`resourceLogs`) are kept for their spans (`log_records`).
 """
 
@@ -17,6 +19,15 @@ from typing import Any, Final
 from trackway_analyzer.json_text import UnencodableError, compact
 from trackway_analyzer.read.any_value import BrokenValueError, any_value, attributes_of
 from trackway_analyzer.read.log_records import LogRecords
+from trackway_analyzer.read.otlp_levels import (
+    RECORDS,
+    SCOPES_OF_LOGS,
+    SCOPES_OF_SPANS,
+    SPANS,
+    listed,
+    put_aside,
+    unread_fields,
+)
 from trackway_analyzer.read.otlp_values import (
     CODES,
     count_of,
@@ -41,60 +52,12 @@ from trackway_analyzer.spans import (
     link_attributes,
 )
 
-_WRAPPERS: Final = ("batches", "data", "trace", "traces", "resource_spans", "requests", "result")
-
-
-def resource_groups(document: Any, depth: int = 0) -> list[Any] | None:
-    """Return the resource-span groups of a document; None where it is no OTLP trace."""
-    if depth > 3:
-        return None
-    if isinstance(document, list):
-        parts = [resource_groups(item, depth + 1) for item in document]
-        found = [part for part in parts if part is not None]
-        return [group for part in found for group in part] if found else None
-    if not isinstance(document, dict):
-        return None
-    groups = document.get("resourceSpans")
-    if isinstance(groups, list):
-        return groups
-    if _spans_of_group(document) is not None:
-        return [document]
-    for name in _WRAPPERS:
-        inner = document.get(name)
-        if isinstance(inner, list | dict):
-            unwrapped = resource_groups(inner, depth + 1)
-            if unwrapped is not None:
-                return unwrapped
-    return None
-
-
-def log_groups(document: Any, depth: int = 0) -> list[Any] | None:
-    """Return the resource-log groups of a document; None where it holds no logs."""
-    if depth > 3:
-        return None
-    if isinstance(document, list):
-        parts = [log_groups(item, depth + 1) for item in document]
-        found = [part for part in parts if part is not None]
-        return [group for part in found for group in part] if found else None
-    if not isinstance(document, dict):
-        return None
-    groups = field_of(document, "resourceLogs", "resource_logs")
-    if isinstance(groups, list):
-        return groups
-    for name in _WRAPPERS:
-        inner = document.get(name)
-        if isinstance(inner, list | dict):
-            unwrapped = log_groups(inner, depth + 1)
-            if unwrapped is not None:
-                return unwrapped
-    return None
-
 
 def keep_logs(groups: list[Any], logs: LogRecords) -> None:
     """Keep the log records of resource-log groups for their spans."""
     for group in objects_of(groups):
-        for scope in objects_of(field_of(group, "scopeLogs", "scope_logs")):
-            for record in objects_of(field_of(scope, "logRecords", "log_records")):
+        for scope in objects_of(listed(group, SCOPES_OF_LOGS)):
+            for record in objects_of(listed(scope, RECORDS)):
                 trace_id = span_hex(field_of(record, "traceId", "trace_id"), 32)
                 span_id = span_hex(field_of(record, "spanId", "span_id"), 16)
                 logs.add(trace_id, span_id, _log_event(record))
@@ -102,12 +65,10 @@ def keep_logs(groups: list[Any], logs: LogRecords) -> None:
 
 def spans_of(groups: list[Any], quarantine: Quarantine, offset: int | None) -> Iterator[RawSpan]:
     """Decode the spans of resource-span groups."""
-    for group in groups:
-        if not isinstance(group, dict):
-            quarantine.add(Reason.BROKEN_SPAN, "a resource group must be an object", offset)
-            continue
+    put_aside(groups, SCOPES_OF_SPANS, SPANS, quarantine, offset)
+    for group in objects_of(groups):
         resource, resource_text = resource_of(group.get("resource"), quarantine, offset)
-        for part in objects_of(_spans_of_group(group)):
+        for part in objects_of(listed(group, SCOPES_OF_SPANS)):
             origin = origin_of(resource, resource_text, group, part, quarantine, offset)
             spans = part.get("spans")
             if not isinstance(spans, list | None):
@@ -171,18 +132,11 @@ def resource_of(
         return {}, "{}"
 
 
-def _spans_of_group(group: dict[str, Any]) -> Any:
-    for name in ("scopeSpans", "scope_spans", "instrumentationLibrarySpans"):
-        if isinstance(group.get(name), list):
-            return group[name]
-    return None
-
-
 def _span(item: Any, origin: Origin, quarantine: Quarantine, offset: int | None) -> RawSpan | None:
     if not isinstance(item, dict):
         quarantine.add(Reason.BROKEN_SPAN, "a span must be an object", offset)
         return None
-    broken: list[str] = []
+    broken = [f"a span with members that are not read: {each[:40]}" for each in unread_fields(item)]
     span = span_of(
         origin,
         attributes_of(item.get("attributes"), broken),
@@ -280,6 +234,7 @@ def checked(
 def _events(items: Any, broken: list[str]) -> tuple[RawEvent, ...]:
     if not items:
         return ()
+    _lost_objects("an event", items, broken)
     return tuple(
         RawEvent(
             text_of(item.get("name")) or "",
@@ -290,9 +245,22 @@ def _events(items: Any, broken: list[str]) -> tuple[RawEvent, ...]:
     )
 
 
+def _lost_objects(what: str, items: Any, broken: list[str]) -> None:
+    """Tell of events or links that are none, and of what they hold that is not read."""
+    if not isinstance(items, list):
+        broken.append(f"{what} must be an object in a list")
+        return
+    for item in items:
+        if not isinstance(item, dict):
+            broken.append(f"{what} must be an object")
+        elif "attributes" not in item and (others := unread_fields(item)):
+            broken.append(f"{what} with members that are not read: {others[0][:40]}")
+
+
 def _links(items: Any, broken: list[str]) -> tuple[RawLink, ...]:
     if not items:
         return ()
+    _lost_objects("a link", items, broken)
     return tuple(
         RawLink(
             span_hex(field_of(item, "traceId", "trace_id"), 32) or "",

@@ -16,8 +16,10 @@ from otlp_text import SPAN, TRACE, document, span
 from trackway.schema import BYTES_TAG, FLOAT_TAG, MAP_TAG
 from trackway_analyzer import dialects
 from trackway_analyzer.json_text import compact
+from trackway_analyzer.read import read as read_batches
 from trackway_analyzer.read.any_value import any_value, attributes_of
-from trackway_analyzer.read.otlp_json import resource_groups, spans_of
+from trackway_analyzer.read.otlp_json import spans_of
+from trackway_analyzer.read.otlp_levels import resource_groups
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.span_rows import converted
 from trackway_analyzer.spans import RawSpan
@@ -136,6 +138,90 @@ def test_a_broken_span_costs_itself() -> None:
     assert lost == [Reason.BROKEN_SPAN]
 
 
+GROUP = document(span())["resourceSpans"][0]
+PART = GROUP["scopeSpans"][0]
+OTHER = span(spanId="b" * 16)
+AT_A_WRONG_LEVEL: dict[str, Any] = {
+    "spans below the resource": {"resourceSpans": [GROUP, {"resource": {}, "spans": [OTHER]}]},
+    "a scope group among resource groups": {"resourceSpans": [GROUP, PART]},
+    "a span among resource groups": {"resourceSpans": [GROUP, OTHER]},
+    "a misspelt list of scopes": {"resourceSpans": [GROUP, {"scope_Spans": [PART]}]},
+    "scopes that are an object": {"resourceSpans": [GROUP, {"scopeSpans": PART}]},
+    "a misspelt list of spans": {
+        "resourceSpans": [GROUP, {"scopeSpans": [{"scope": {"name": "x"}, "Spans": [OTHER]}]}]
+    },
+    "spans beside the scopes": {"resourceSpans": [GROUP | {"spans": [OTHER]}]},
+    "spans beside the spans": {"resourceSpans": [{"scopeSpans": [PART | {"span": [OTHER]}]}]},
+    "a scope that is a text": {"resourceSpans": [{"scopeSpans": [PART, "x"]}]},
+    "spans beside the resource groups": {"resourceSpans": [GROUP], "spans": [OTHER]},
+    "traces beside the answer": {"data": [GROUP], "others": {"trace": [OTHER]}},
+    "something else in a list of documents": [{"resourceSpans": [GROUP]}, {"steps": [{"x": 1}]}],
+}
+
+
+@pytest.mark.parametrize("found", AT_A_WRONG_LEVEL.values(), ids=AT_A_WRONG_LEVEL.keys())
+def test_what_stands_at_a_wrong_level_is_put_aside(found: Any) -> None:
+    spans, lost = read(found)
+    assert [each.span_id for each in spans] == [SPAN]
+    assert lost == [Reason.BROKEN_SPAN]
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        {"resourceSpans": [GROUP, {}, {"resource": {"attributes": []}, "schemaUrl": "x"}]},
+        {"resourceSpans": [GROUP | {"entityRefs": [{"type": "host"}], "deprecated": {"a": 1}}]},
+        {"resourceSpans": [{"scopeSpans": [PART, {"scope": {"name": "x"}}, {"spans": []}]}]},
+        {"trace": {"resourceSpans": [GROUP]}, "metrics": {"inspectedBytes": "7", "a": {"b": 1}}},
+        [{"resourceSpans": [GROUP]}, {"resourceMetrics": [{"scopeMetrics": [{"metrics": []}]}]}],
+    ],
+)
+def test_fields_that_hold_no_spans_lose_nothing(found: Any) -> None:
+    spans, lost = read(found)
+    assert [each.span_id for each in spans] == [SPAN]
+    assert lost == []
+
+
+def test_both_names_of_the_scopes_are_read() -> None:
+    older = {"spans": [OTHER]}
+    spans, lost = read({"resourceSpans": [GROUP | {"instrumentationLibrarySpans": [older]}]})
+    assert ([each.span_id for each in spans], lost) == ([SPAN, "b" * 16], [])
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"attributes": ..., "Attributes": [{"key": "a", "value": {"stringValue": "b"}}]},
+        {"attributes": ..., "tags": {"a": "b"}},
+        {"attributes": [{"key": "a", "val": {"stringValue": "b"}}]},
+        {"events": ["x"]},
+        {"events": {"name": "x"}},
+        {"events": [{"name": "x", "fields": [{"key": "a", "value": "b"}]}]},
+        {"links": ["x"]},
+    ],
+)
+def test_what_a_span_holds_under_other_names_is_put_aside(fields: dict[str, Any]) -> None:
+    spans, lost = read(document(span(**fields)))
+    assert len(spans) == 1
+    assert lost == [Reason.BROKEN_VALUE]
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [{"resource": {}, "logRecords": [{"body": {"stringValue": "x"}}]}],
+        [{"scopeLogs": [{"records": [{"body": {"stringValue": "x"}}]}]}],
+        [{"scopeLogs": ["x"]}],
+        ["x"],
+    ],
+)
+def test_logs_at_a_wrong_level_are_put_aside(groups: list[Any], tmp_path: Path) -> None:
+    path = tmp_path / "logs.json"
+    path.write_bytes(orjson.dumps({**document(span()), "resourceLogs": groups}))
+    (batch,) = read_batches(path)
+    assert batch.quarantine["reason"].to_pylist() == ["broken_span"]
+
+
 def test_a_broken_value_costs_itself() -> None:
     good = otlp_text.attributes({"b": 1})
     bad = [
@@ -174,7 +260,7 @@ def test_missing_and_impossible_ends_are_missing() -> None:
 def test_events_links_and_dropped_counts_are_read() -> None:
     event = {"name": "e", "timeUnixNano": "9", "attributes": otlp_text.attributes({"k": "v"})}
     link = {"traceId": TRACE, "spanId": SPAN, "attributes": otlp_text.attributes({"k": 1})}
-    found = one(events=[event, "x"], links=[link], droppedAttributesCount=3)
+    found = one(events=[event], links=[link], droppedAttributesCount=3)
     assert [(e.name, e.time, e.attributes) for e in found.events] == [("e", 9, {"k": "v"})]
     assert [(e.trace_id, e.attributes) for e in found.links] == [(TRACE, {"k": 1})]
     assert found.dropped_attributes == 3

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackway_analyzer.dialects import span_reader
-from trackway_analyzer.read.otlp_json import resource_groups, spans_of
+from trackway_analyzer.read.otlp_json import spans_of
+from trackway_analyzer.read.otlp_levels import resource_groups
 from trackway_analyzer.read.otlp_usual import usual_document, usual_spans
 from trackway_analyzer.read.quarantine import Quarantine, Quarantined
 from trackway_analyzer.read.span_rows import converted
