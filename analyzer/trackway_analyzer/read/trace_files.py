@@ -30,7 +30,14 @@ from trackway_analyzer.read.json_documents import MAX_DOCUMENT, Located, documen
 from trackway_analyzer.read.left_spools import SPOOL_ENDINGS
 from trackway_analyzer.read.log_records import LogRecords
 from trackway_analyzer.read.logs_ahead import LogsAhead, holds_logs
-from trackway_analyzer.read.otlp_json import keep_logs, log_groups, resource_groups, spans_of
+from trackway_analyzer.read.otlp_json import keep_logs, spans_of
+from trackway_analyzer.read.otlp_levels import (
+    RECORDS,
+    SCOPES_OF_LOGS,
+    log_groups,
+    put_aside,
+    resource_groups,
+)
 from trackway_analyzer.read.otlp_protobuf import begins_a_trace, protobuf_spans
 from trackway_analyzer.read.otlp_signals import (
     METRICS,
@@ -182,6 +189,8 @@ class _Work:
         self._answers.look(document, quarantine, offset)
         logs = log_groups(document)
         groups = resource_groups(document)
+        if logs:
+            put_aside(logs, SCOPES_OF_LOGS, RECORDS, quarantine, offset)
         if logs is not None and (groups is not None or not self._ahead.kept(offset)):
             keep_logs(logs, self._logs)
         if self._forced in _OTLP and groups is not None:
