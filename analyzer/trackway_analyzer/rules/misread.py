@@ -6,6 +6,7 @@
 2. Other names are compared with what is declared for their place (`misnamed`): the argument that
    names a tool's entity, the type of an entity with those that lookups return, the category of the
    last action with those of the tools. A category is no kind: `mutate` is none.
+3. A `between` that nothing closes is told of as well (`open_windows`).
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ from difflib import get_close_matches
 from typing import Final, NamedTuple
 
 from trackway.schema import StepKind
+from trackway_analyzer.rules.occurrence import Called
 from trackway_analyzer.rules.offered import INPUT
 from trackway_analyzer.rules.pattern import StepSpec
+from trackway_analyzer.rules.precedence import Responds
 from trackway_analyzer.rules.rule import Rule
 from trackway_analyzer.rules.source_path import source_path
 from trackway_analyzer.rules.terminal import Terminal, category_of
 from trackway_analyzer.rules.tools import MUTATE, Tools
+from trackway_analyzer.rules.windows import Between
 
 _SPLITS: Final = re.compile(r"^[^\W\d]\w*[.\[]|^[\"']")
 """A name with a path behind it, or in quotes."""
@@ -118,6 +122,20 @@ def misnamed_categories(rule: Rule, tools: Collection[str]) -> Iterator[Doubt]:
                 category,
                 f"{category} is no category of a tool: that is its name up to the first dot, while"
                 f" {kind} is a kind",
+            )
+
+
+def open_windows(rules: Collection[Rule]) -> Iterator[tuple[Rule, str]]:
+    """(a `between` of which nothing says whether its end must come, what to write)."""
+    ended = {rule.second for rule in rules if isinstance(rule, Responds)}
+    ended |= {rule.tool for rule in rules if isinstance(rule, Called)}
+    for rule in rules:
+        if isinstance(rule, Between) and rule.required is None and rule.end not in ended:
+            yield (
+                rule,
+                f"a run in which {rule.end} never comes keeps it: say required: true where it must"
+                " come after each successful"
+                f" {rule.tool}, required: false where it need not",
             )
 
 

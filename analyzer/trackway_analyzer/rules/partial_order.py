@@ -4,6 +4,10 @@ Each tool that the graph names has one call that succeeded, and for each edge `[
 call of a comes before that of b, in another model turn. Tools without an edge between them may
 come in any order, and other calls anywhere. For each tool the earliest call is chosen that comes
 after those of all tools before it: if any choice works, this one does.
+
+With `every_pass` a run may go through the graph several times, and each time counts: the first
+calls of all tools that succeeded are one pass, the second ones the next, and so on. Each tool
+succeeds in each pass, and each edge holds in each.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
+from typing import Final
 
 from trackway_analyzer.rules.calls import Calls, earlier
 from trackway_analyzer.rules.named_tools import successes
@@ -22,6 +27,8 @@ from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.verdicts import Broken
 from trackway_analyzer.rules.worlds import ShapeRule
 
+_MANY: Final = 64
+
 
 @dataclass(frozen=True)
 class PartialOrder(ShapeRule):
@@ -30,6 +37,8 @@ class PartialOrder(ShapeRule):
     edges: Iterable[Iterable[str]]
     tools: Iterable[str] = ()
     """Further tools that must succeed, in any order."""
+    every_pass: bool = False
+    """Judge each pass through the graph, not that there is one."""
 
     short = ("edges",)
     short_of_lists = ("edges", "tools")
@@ -65,8 +74,8 @@ class PartialOrder(ShapeRule):
 
     @property
     def insertions(self) -> int:
-        """As many as may be missing."""
-        return len(self.alphabet)
+        """As many as may be missing; of passes nobody knows how many there were."""
+        return _MANY if self.every_pass else len(self.alphabet)
 
     def necessary(self, tools: Tools) -> Iterator[Fact]:
         """A success of each tool, and the order of those that are chosen."""
@@ -83,6 +92,9 @@ class PartialOrder(ShapeRule):
 
     def broken(self, calls: Calls) -> Broken | None:
         """The tool that has no call at its place, and a call of it that stands elsewhere."""
+        return self._pass_broken(calls) if self.every_pass else self._none_fits(calls)
+
+    def _none_fits(self, calls: Calls) -> Broken | None:
         chosen: dict[str, int] = {}
         for tool in self.alphabet:
             done = successes(calls, tool)
@@ -93,6 +105,18 @@ class PartialOrder(ShapeRule):
             chosen[tool] = fits[0]
         return None
 
+    def _pass_broken(self, calls: Calls) -> Broken | None:
+        done = {tool: successes(calls, tool) for tool in self.alphabet}
+        passes = max(len(found) for found in done.values())
+        for number in range(max(passes, 1)):
+            for tool, found in done.items():
+                if number >= len(found):
+                    return Broken(found[-1] if found else None, tool)
+                before = [done[first][number] for first in self._before[tool]]
+                if not all(earlier(calls, first, found[number]) for first in before):
+                    return Broken(found[number], tool)
+        return None
+
     def sentence(self, at: Place) -> Said:
         """Say what is missing, or what it came before."""
         tool = at.what
@@ -100,6 +124,8 @@ class PartialOrder(ShapeRule):
             if not at.rows(tool):
                 return Said(sentence=f"{tool} was never recorded", expected=tool)
             return Said(sentence=f"{tool} never succeeded{at.instead(tool)}", expected=tool)
+        if self.every_pass:
+            return self._say_pass(at, tool)
         late = [
             (first, row)
             for first in sorted(self._before[tool])
@@ -113,3 +139,25 @@ class PartialOrder(ShapeRule):
             sentence=f"{at.step()} did not come after {at.at(row)}",
             expected=f"{first} before {tool}",
         )
+
+    def _say_pass(self, at: Place, tool: str) -> Said:
+        done = at.succeeded(tool)
+        number = done.index(at.row) if at.row in done else 0
+        for first in sorted(self._before[tool]):
+            rows = at.succeeded(first)
+            if len(rows) <= number or rows[number] not in at.sooner([rows[number]]):
+                return Said(
+                    sentence=f"{at.step()} is the {_counted(number)} {tool}, and did not come after"
+                    f" the {_counted(number)} {first}",
+                    expected=f"{first} before {tool}",
+                )
+        return Said(
+            sentence=f"{at.step()} is the last {tool}, and other steps were done more often",
+            expected=f"{tool} in every pass",
+        )
+
+
+def _counted(number: int) -> str:
+    ends = {1: "st", 2: "nd", 3: "rd"}
+    place = number + 1
+    return f"{place}{'th' if place // 10 % 10 == 1 else ends.get(place % 10, 'th')}"

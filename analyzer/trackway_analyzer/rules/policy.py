@@ -28,7 +28,13 @@ from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import FINDING_SCHEMA, Finding, Result, State, detail_of
 from trackway_analyzer.rules.located import PolicyError
 from trackway_analyzer.rules.looked_at import everywhere, successes
-from trackway_analyzer.rules.misread import misnamed, misnamed_categories, misnamed_types, misread
+from trackway_analyzer.rules.misread import (
+    misnamed,
+    misnamed_categories,
+    misnamed_types,
+    misread,
+    open_windows,
+)
 from trackway_analyzer.rules.policy_file import read_policy
 from trackway_analyzer.rules.rule import Rule
 from trackway_analyzer.rules.sentences import nearest_name
@@ -156,9 +162,13 @@ class Policy:
 
         Names a tool that a rule speaks of, that is not declared under `tools`, and that is spelt
         nearly as one that is; likewise what a rule reads, which may be an entity type as well, the
-        argument that names an entity, its type, and the category of the last action.
+        argument that names an entity, its type, and the category of the last action. Names a
+        `between` as well of which nothing says whether its end must come.
         """
         found = [text for rule in self.rules for _, text in self._doubts_on(rule)]
+        found += [
+            f"{self._where(rule)}{rule.title}: {text}" for rule, text in open_windows(self.rules)
+        ]
         return list(dict.fromkeys([*self._doubts_on_tools(), *found]))
 
     def _doubts_on_tools(self) -> Iterator[str]:

@@ -7,7 +7,8 @@
 | `Until(allowed, b)` | until b succeeded, only `allowed` tools are attempted |
 
 "Earlier" is strict: a call of the same model turn opens and closes nothing for the others of its
-turn. An end that never comes leaves the window open to the end of the run. Gaps: see `worlds`.
+turn. An end that never comes leaves the window open to the end of the run; where `Between` says
+`required`, each successful x needs a successful b behind it. Gaps: see `worlds`.
 """
 
 from __future__ import annotations
@@ -53,8 +54,17 @@ class _Window(ShapeRule):
 class Between(_Window):
     """Each attempted `tool` has an earlier successful `start`, and no successful `end` since.
 
-    That an end comes at all is another demand: `Responds(start, end)`.
+    Whether an end must come is for the policy to say: `required` demands one after each `tool`
+    that succeeded.
     """
+
+    required: bool | None = None
+    """None: not demanded, and a policy file that leaves it so is told of."""
+
+    @property
+    def insertions(self) -> int:
+        """One that closes, one that comes after, and where the end is demanded, one behind it."""
+        return 3 if self.required else 2
 
     def necessary(self, tools: Tools) -> Iterator[Fact]:
         """`tool` follows `start`."""
@@ -62,19 +72,32 @@ class Between(_Window):
 
     def broken(self, calls: Calls) -> Broken | None:
         """The first call outside."""
+        ends = successes(calls, self.end)
         for index in attempts(calls, self.tool):
             opened = [i for i in successes(calls, self.start) if earlier(calls, i, index)]
-            closed = [i for i in successes(calls, self.end) if earlier(calls, i, index)]
+            closed = [i for i in ends if earlier(calls, i, index)]
             if not opened:
                 return Broken(index, "before")
             if closed and closed[-1] > opened[-1]:
                 return Broken(index, "after")
+            if (
+                self.required
+                and calls[index].ok
+                and not any(earlier(calls, index, i) for i in ends)
+            ):
+                return Broken(index, "open")
         return None
 
     def sentence(self, at: Place) -> Said:
-        """Say on which side it stands."""
+        """Say on which side it stands, or that the end never came."""
         if at.what == "before":
             return came_without(at, self.start)
+        if at.what == "open":
+            why = at.instead(self.end)
+            return Said(
+                sentence=f"{at.step()} was not followed by a successful {self.end}{why}",
+                expected=f"{self.end} after step {at.number}",
+            )
         ends = at.surely(at.sooner(at.succeeded(self.end)))
         return Said(
             sentence=f"{at.step()} came after {at.at(ends[-1])},"

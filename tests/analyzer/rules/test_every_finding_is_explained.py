@@ -72,7 +72,9 @@ after: [email, refund]
 not_after: [lookup, email]
 responds: [refund, email]
 immediately: [lookup, ask]
-between: [ask, lookup, refund]
+between: {tool: ask, start: lookup, end: refund, required: true}
+between: {tool: ask, start: lookup, end: refund, required: false}
+partial_order: {edges: [[ask, lookup]], every_pass: true}
 at_most_once_between: [ask, lookup, refund]
 at_most_once_between: [refund, refund, ask]
 until: {allowed: [lookup, ask], until: refund, required: true}

@@ -251,3 +251,27 @@ def test_a_type_that_no_lookup_returns_is_told_with_its_line(
     assert [str(one.message) for one in told] == ([] if near is None else [doubt])
     run = trajectory_of([{"tool": "look"}, {"tool": "pay"}], final_text="done")
     assert policy.notes(run.batch) == ([] if near is None else [doubt])
+
+
+@pytest.mark.parametrize(
+    ("rules", "told"),
+    [
+        (["between: [x, a, b]"], True),
+        (["between: {tool: x, start: a, end: b, required: true}"], False),
+        (["between: {tool: x, start: a, end: b, required: false}"], False),
+        (["between: [x, a, b]", "responds: [a, b]"], False),
+        (["between: [x, a, b]", "called: b"], False),
+        (["between: [x, a, b]", "called: a"], True),
+    ],
+)
+def test_a_between_without_a_word_on_its_end_is_told(rules: list[str], told: bool) -> None:
+    text = "version: 1\nrules:\n" + "".join(f"  - {rule}\n" for rule in rules)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        Policy.from_yaml(text)
+
+    doubt = (
+        "policy:3: between: x, a, b: a run in which b never comes keeps it: say required: true"
+        " where it must come after each successful x, required: false where it need not"
+    )
+    assert [str(one.message) for one in found] == ([doubt] if told else [])

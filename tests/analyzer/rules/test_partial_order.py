@@ -97,3 +97,65 @@ def test_hidden_steps_leave_it_open(
 def test_what_is_no_order_is_refused(edges: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         PartialOrder(edges)
+
+
+def every_pass_in_order(run: list[tuple[str, bool, int]], edges: list[tuple[str, str]]) -> bool:
+    tools = {tool for edge in edges for tool in edge}
+    places = {t: [g for tool, ok, g in run if tool == t and ok] for t in tools}
+    if len({len(found) for found in places.values()}) != 1 or not all(places.values()):
+        return False
+    return all(
+        first < second for a, b in edges for first, second in zip(places[a], places[b], strict=True)
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from("abcd"), st.booleans(), st.booleans()), max_size=9),
+    st.lists(st.sampled_from(EDGES), min_size=1, max_size=3, unique=True),
+)
+def test_every_pass_is_judged_where_the_rule_says_so(
+    calls: list[tuple[str, bool, bool]], edges: list[tuple[str, str]]
+) -> None:
+    run: list[tuple[str, bool, int]] = []
+    for tool, ok, joins in calls:
+        run.append((tool, ok, run[-1][2] if joins and run else len(run)))
+    records = [{"tool": tool, "ok": ok, "group": group} for tool, ok, group in run]
+
+    batch = trajectory_of(records, final_text="").batch
+    assert (not PartialOrder(edges, every_pass=True).check(batch)) is every_pass_in_order(
+        run, edges
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "sentence"),
+    [
+        ("abab", None),
+        ("aabb", None),
+        ("abba", "step 3 b is the 2nd b, and did not come after the 2nd a"),
+        ("ababab" + "ba", "step 7 b is the 4th b, and did not come after the 4th a"),
+        ("ba", "step 1 b is the 1st b, and did not come after the 1st a"),
+        ("aba", "step 2 b is the last b, and other steps were done more often"),
+        ("a", "b was never recorded"),
+        ("", "a was never recorded"),
+    ],
+)
+def test_a_pass_out_of_order_is_named(
+    said: Callable[..., Any], run: str, sentence: str | None
+) -> None:
+    records = [{"tool": tool, "ok": True} for tool in run]
+    found = said(PartialOrder([("a", "b")], every_pass=True), records)
+    assert found == ([] if sentence is None else [("violated", sentence)])
+    if run in ("abba", "aba"):
+        assert said(PartialOrder([("a", "b")]), records) == []
+
+
+@pytest.mark.parametrize(("hidden", "state"), [(3, "insufficient"), (2, "violated")])
+def test_a_step_that_is_hidden_may_be_of_any_pass(
+    gapped: Callable[..., Trajectory], hidden: int, state: str
+) -> None:
+    records = [{"tool": "a", "ok": True} for _ in range(3)]
+    run = gapped(records, Gap("missing_steps", None, hidden))
+    found = PartialOrder([("a", "b")], every_pass=True).check(run.batch)
+    assert [result.state.value for result in found] == [state]
