@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from trackway_analyzer.engine.digest import ODD, ROOT
+from trackway_analyzer.engine.roles import ODD, ROOT
 
 WAITING: Final = 2_000_000
 _BITS: Final = 64

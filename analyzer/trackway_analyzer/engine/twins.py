@@ -24,18 +24,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trackway_analyzer.engine.digest import (
-    ABSENT,
-    DOUBTFUL,
-    FIRST,
-    ODD,
-    ROOT,
-    STEP,
-    TOOL_STEP,
-    number_columns,
-    value_columns,
-)
+from trackway_analyzer.engine.digest import number_columns
 from trackway_analyzer.engine.looks import Looks
+from trackway_analyzer.engine.read_values import value_columns
+from trackway_analyzer.engine.roles import ABSENT, DOUBTFUL, FIRST, ODD, ROOT, STEP, TOOL_STEP
 from trackway_analyzer.stretches import STIR, TURN, Words, stirred
 
 Ints = npt.NDArray[np.int64]
@@ -131,7 +123,9 @@ class _Runs:
         start = self.start
         root = self.place == 0
         wrong = self.odd | ((self.role == ROOT) != root)
-        wrong |= np.where(root, parent != ABSENT, parent != span[self.head][self.of_row])
+        wrong |= ~root & (parent != span[self.head][self.of_row])
+        home = _column(self.rows, "home")
+        wrong |= home != home[self.head][self.of_row]
         late = np.zeros(self.size, dtype=bool)
         late[1:] = start[1:] <= start[:-1]
         wrong |= late & ~root
@@ -152,7 +146,7 @@ class _Runs:
         """One word a row: shape, overlaps, and which values are the same as which before."""
         word = _column(self.rows, "shape").copy()
         word += self._overlaps().astype(np.uint64) * TURN
-        word += self._alike(["call"], 2)
+        word += self._alike(["call"], 2, self.role == TOOL_STEP)
         word += self._alike(["effect"], 3)
         word += self._alike(self._value_names, 4)
         return stirred(word)
@@ -169,11 +163,13 @@ class _Runs:
             count[:-distance] += meets
         return count
 
-    def _alike(self, names: list[str], kind: int) -> Words:
+    def _alike(self, names: list[str], kind: int, rows: Mask | None = None) -> Words:
         """Of each row, a word for the earlier values of its run that its own are the same as."""
         if not names:
             return np.zeros(self.size, dtype=np.uint64)
         columns = [_column(self.rows, name) for name in names]
+        if rows is not None:
+            columns = [np.where(rows, column, np.uint64(ABSENT)) for column in columns]
         width = len(columns)
         word = np.zeros(self.size, dtype=np.uint64)
         cells, values = [], []
