@@ -17,10 +17,11 @@ from functools import cached_property
 
 from trackway.schema import REDACTION_MARKER, GapName, Trackway
 from trackway_analyzer.json_text import parsed
-from trackway_analyzer.rules.evidence import OPERATION_ARGUMENTS, Effect, Evidence
+from trackway_analyzer.rules.evidence import OPERATION_ARGUMENTS, Evidence
 from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
+from trackway_analyzer.rules.recorded_events import Effect
 from trackway_analyzer.rules.rule import (
     Rule,
     RunRule,

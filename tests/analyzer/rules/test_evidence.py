@@ -8,8 +8,9 @@ from typing import Any
 import orjson
 import pytest
 
-from trackway_analyzer.rules.evidence import Effect, Evidence
+from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import compiled
+from trackway_analyzer.rules.recorded_events import Effect
 from trackway_analyzer.rules.terms import Hidden, Source
 from trackway_analyzer.rules.tools import ToolSpec
 
