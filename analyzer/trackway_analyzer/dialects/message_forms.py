@@ -7,12 +7,11 @@ Vercel messages, LangChain messages in both serialisations, bare completions, th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from trackway_analyzer.dialects.parts import (
     Part,
-    call_ids,
     call_part,
     holds_results,
     parts_of,
@@ -104,13 +103,17 @@ _LANGCHAIN_TYPES = frozenset(["human", "ai", "tool", "system", "AIMessageChunk"]
 def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
     content, call_id = item.get("content", item.get("contents")), item.get("tool_call_id")
     kinds = (item.get("role"), item.get("type"))
+    known: set[Any] = set()
     is_response = call_id is not None or "tool" in kinds or "function" in kinds
     if is_response and not holds_results(content):
         failed = item.get("status") == "error" or item.get("is_error") is True
         yield response_part(call_id or item.get("id"), content, item.get("name"), failed=failed)
         return
+    beside = list(_calls(item))
     if isinstance(content, list):
-        yield from parts_of(content)
+        own = _told_beside(parts_of(content), beside)
+        known = {part["id"] for part in own if part.get("type") == "tool_call"} - {None}
+        yield from own
     elif isinstance(content, dict):
         yield from parts_of([content])
     elif isinstance(content, str) and content:
@@ -118,10 +121,22 @@ def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
     refusal = item.get("refusal")
     if isinstance(refusal, str) and refusal:
         yield text_part(refusal)
-    known = call_ids(content) if isinstance(content, list) else set()
-    for part in _calls(item):
-        if part["id"] is None or part["id"] not in known:
+    for part in beside:
+        if part["id"] not in known:
             yield part
+
+
+def _told_beside(content: Iterable[Part], beside: list[Part]) -> list[Part]:
+    """Return parts without calls that have no name where the calls beside them tell more."""
+    told = {part["id"] for part in beside if part["name"] is not None}
+    return [
+        part
+        for part in content
+        if not told
+        or part.get("type") != "tool_call"
+        or part["name"] is not None
+        or part["id"] not in {None, *told}
+    ]
 
 
 def _calls(item: dict[str, Any]) -> Iterator[Part]:

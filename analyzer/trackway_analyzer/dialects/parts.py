@@ -229,9 +229,3 @@ def holds_results(content: JsonValue) -> bool:
         and ("toolResult" in item or item.get("type") in ("tool_result", "tool-result"))
         for item in content
     )
-
-
-def call_ids(content: list[Any]) -> set[Any]:
-    """Ids of the calls that a content list already holds (Anthropic through LangChain)."""
-    calls = [part for part in parts_of(content) if part.get("type") == "tool_call"]
-    return {part["id"] for part in calls if part["id"] is not None}

@@ -233,6 +233,34 @@ def test_calls_written_twice_in_one_message_are_there_once() -> None:
     assert canonical_messages([message], "user") == [ASKED]
 
 
+@pytest.mark.parametrize("mark", [{}, {"id": "c1"}])
+def test_a_mark_of_a_call_in_the_content_is_no_call_beside_the_one_that_it_stands_for(
+    mark: dict[str, str],
+) -> None:
+    message = {
+        "role": "assistant",
+        "contents": [
+            {"message_content": {"type": "text", "text": "I look."}},
+            {"message_content": {"type": "tool_use", **mark}},
+        ],
+    }
+    call = {"id": "c1", "function": {"name": "weather", "arguments": '{"city": "Paris"}'}}
+    beside = {**message, "tool_calls": [{"tool_call": call}]}
+    assert canonical_messages([beside], "assistant") == [ASKED]
+    inside = {**message, "contents": [*message["contents"][:1], _ordered(call)]}
+    assert canonical_messages([inside], "assistant") == [ASKED]
+    assert canonical_messages([{**inside, "tool_calls": [{"tool_call": call}]}], "assistant") == [
+        ASKED
+    ]
+    (alone,) = canonical_messages([message], "assistant")
+    assert [part["type"] for part in alone["parts"]] == ["text", "tool_call"]
+
+
+def _ordered(call: dict[str, object]) -> dict[str, object]:
+    """Return a block as OpenInference 0.1.42 writes a call among texts."""
+    return {"message_content": {"type": "tool_use"}, "tool_call": call}
+
+
 def test_one_turn_written_as_several_messages_is_one_message() -> None:
     def calls(number: int) -> dict[str, object]:
         return {
