@@ -4,7 +4,8 @@
    `Duration` in ns, attributes as maps (or, in its JSON schema, as trees of objects), events and
    links as parallel lists or as lists of objects. Strings may come as bytes, enums by either name.
 2. The table keeps every attribute as text. Attributes of ours that are no text get their type back;
-   those of others stay text, which dialects read.
+   those of others stay text, which dialects read. A row without the column of its attributes, or
+   with attributes in no such form, has lost them, and is counted.
 3. JSON comes as one row a line, as a list, or with the rows under `data`; as objects, as lists
    beside their names (`meta`), or as columns.
 """
@@ -32,6 +33,7 @@ from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.spans import Attributes, RawEvent, RawLink, RawSpan
 
 _REQUIRED: Final = frozenset(["TraceId", "SpanId", "SpanName", "Timestamp"])
+_ATTRIBUTES: Final = "SpanAttributes"
 _MAX_DEPTH: Final = 64
 _KNOWN: Final = frozenset(
     [
@@ -106,6 +108,12 @@ def clickhouse_spans(
             continue
         if not span.start:
             quarantine.add(Reason.NO_START_TIME, "a row without Timestamp", offset)
+        if _ATTRIBUTES not in row:
+            detail = f"a row without the column {_ATTRIBUTES}: export it too"
+            quarantine.add(Reason.BROKEN_VALUE, detail, offset)
+        elif row[_ATTRIBUTES] and not span.attributes and not _is_empty(row[_ATTRIBUTES]):
+            detail = f"{_ATTRIBUTES} must be a map, found {type(row[_ATTRIBUTES]).__name__}"
+            quarantine.add(Reason.BROKEN_VALUE, detail, offset)
         yield span
 
 
@@ -123,7 +131,7 @@ def _span(row: dict[str, Any], origins: Origins) -> RawSpan | None:
         text(row.get("SpanName")) or "",
         start or 0,
         origins.of(resource, _text(row.get("ScopeName")), _text(row.get("ScopeVersion"))),
-        _attributes(row.get("SpanAttributes")),
+        _attributes(row.get(_ATTRIBUTES)),
         span_id_of(row.get("ParentSpanId")),
         _word(row.get("SpanKind"), KINDS),
         None if start is None or duration is None else start + duration,
@@ -181,6 +189,12 @@ def _flat(members: dict[str, Any], prefix: str, depth: int) -> Iterator[tuple[st
             yield from _flat(value, f"{key}.", depth + 1)
         elif value is not None or not prefix:
             yield key, value
+
+
+def _is_empty(value: Any) -> bool:
+    """Tell a map without members, or with none that has a value, however it is written."""
+    members = json_of(value)
+    return isinstance(members, dict) or members in ([], "[]", "")
 
 
 def _pairs(items: Any) -> Iterator[tuple[str, Any]]:

@@ -12,6 +12,7 @@ import hashlib
 import math
 import re
 from calendar import timegm
+from collections.abc import Container, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ _ISO: Final = re.compile(
     re.IGNORECASE,
 )
 _MAX_TIME: Final = 2**63 - 1
+_SHOWN: Final = 40
 
 
 def trace_id_of(value: Any) -> str | None:
@@ -112,6 +114,15 @@ def _time_of_text(text: str) -> int | None:
 def first(item: dict[str, Any], *names: str) -> Any:
     """Return the first of these members that is no null."""
     return next((item[name] for name in names if item.get(name) is not None), None)
+
+
+def unread_members(item: Mapping[str, Any], read: Container[str]) -> list[str]:
+    """Return the members that hold a list or an object and are none of those that are read."""
+    return [
+        str(name)[:_SHOWN]
+        for name, value in item.items()
+        if isinstance(value, dict | list) and value and name not in read
+    ]
 
 
 def kept(attributes: Attributes, key: str, value: Any, column: str | None = None) -> None:

@@ -2,7 +2,9 @@
 
 1. A document is `{"data": [{"traceID", "spans", "processes"}]}`, or one such trace by itself.
 2. Tags become attributes; those that the OpenTelemetry mapping made of a span's own fields (kind,
-   status, scope, trace state) become the fields again. A process is a resource.
+   status, scope, trace state, what was dropped) become the fields again. A process is a resource.
+   Tags may be a list, or an object as a store with tags as fields keeps them (`tag`, whose names
+   have `@` for the dot). What else a span holds and is not read is put aside.
 3. The parent is the `CHILD_OF` reference into the same trace, other references are links. Times are
    microseconds. A log is an event, named by its field `event`.
 4. A span by itself, with its process in it, is what a store of Jaeger holds (a dump of
@@ -20,7 +22,8 @@ from trackway_analyzer.dialects.values import text
 from trackway_analyzer.json_text import UnencodableError, compact
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.any_value import BrokenValueError, bounded
-from trackway_analyzer.read.otlp_values import span_hex
+from trackway_analyzer.read.foreign_values import unread_members
+from trackway_analyzer.read.otlp_values import count_of, span_hex
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.spans import Attributes, Origin, RawEvent, RawLink, RawSpan
 
@@ -35,8 +38,14 @@ _FIELD_TAGS: Final = frozenset(
         "otel.library.version",
         "w3c.tracestate",
         "internal.span.format",
+        "otel.dropped_attributes_count",
+        "otel.dropped_events_count",
+        "otel.dropped_links_count",
     ]
 )
+_TAGS: Final = ("tags", "tag")
+_MEMBERS: Final = frozenset(["references", *_TAGS, "logs", "process", "warnings"])
+"""Members of a span that are lists or objects and are read, or hold nothing that it did."""
 _Origins = dict[tuple[str, str | None, str | None], Origin]
 """Origins by process, scope and scope version."""
 
@@ -104,15 +113,42 @@ def jaeger_spans(
             span = _span(item, processes, origins) if isinstance(item, dict) else None
             if span is None:
                 quarantine.add(Reason.BROKEN_SPAN, "a span without a trace id or span id", offset)
-            else:
-                yield span
+                continue
+            for detail in _unread(item):
+                quarantine.add(Reason.BROKEN_VALUE, detail, offset)
+            yield span
+
+
+def _unread(item: dict[str, Any]) -> Iterator[str]:
+    """Say what of a span is not read."""
+    for name in unread_members(item, _MEMBERS):
+        yield f"a span with a member that is not read: {name}"
+    for name in (*_TAGS, "logs", "references"):
+        inner = item.get(name)
+        if inner and not isinstance(inner, list | dict if name in _TAGS else list):
+            yield f"{name} of a span must be a list, found {type(inner).__name__}"
+    fields = [log.get("fields") for log in _objects(item.get("logs"))]
+    for tags in (item.get("tags"), *fields):
+        for tag in tags if isinstance(tags, list) else ():
+            if not isinstance(tag, dict) or not isinstance(tag.get("key"), str):
+                yield "a tag without a key"
+            elif "value" not in tag and len(tag) > _WITHOUT_VALUE:
+                yield "a tag without a value"
+
+
+_WITHOUT_VALUE: Final = 2
+"""Members of a tag whose value was empty, and is left out: its key and type."""
+
+
+def _objects(items: Any) -> list[dict[str, Any]]:
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def _span(item: dict[str, Any], processes: dict[str, Any], origins: _Origins) -> RawSpan | None:
     trace_id, span_id = _id(item.get("traceID"), 32), _id(item.get("spanID"), 16)
     if trace_id is None or span_id is None:
         return None
-    tags = _tags(item.get("tags"))
+    tags = _all_tags(item)
     start = _nanoseconds(item.get("startTime"))
     duration = _nanoseconds(item.get("duration"))
     parent, links = _references(item.get("references"), trace_id)
@@ -135,6 +171,8 @@ def _span(item: dict[str, Any], processes: dict[str, Any], origins: _Origins) ->
         _events(item.get("logs")),
         links,
         _text(tags.get("w3c.tracestate")),
+        None,
+        *(count_of(tags.get(f"otel.dropped_{what}_count")) for what in _DROPPED),
     )
 
 
@@ -147,7 +185,7 @@ def _origin(
     if key not in known:
         process = processes.get(key[0])
         process = process if isinstance(process, dict) else {}
-        resource = _tags(process.get("tags"))
+        resource = _all_tags(process)
         if isinstance(process.get("serviceName"), str):
             resource["service.name"] = process["serviceName"]
         known[key] = Origin(resource, scope, version, compact(resource))
@@ -173,14 +211,26 @@ def _events(items: Any) -> tuple[RawEvent, ...]:
     found = []
     for item in items if isinstance(items, list) else ():
         if isinstance(item, dict):
-            fields = _tags(item.get("fields"))
+            fields = _tags(item.get("fields")) | _tags(item.get("field"))
             name = fields.pop("event", None)
             found.append(RawEvent(_text(name) or "", _nanoseconds(item.get("timestamp")), fields))
     return tuple(found)
 
 
+_DROPPED: Final = ("attributes", "events", "links")
+
+
+def _all_tags(item: dict[str, Any]) -> Attributes:
+    found: Attributes = {}
+    for name in _TAGS:
+        found |= _tags(item.get(name))
+    return found
+
+
 def _tags(items: Any) -> Attributes:
     decoded: Attributes = {}
+    if isinstance(items, dict):
+        items = [{"key": key.replace("@", "."), "value": value} for key, value in items.items()]
     for item in items if isinstance(items, list) else ():
         if isinstance(item, dict) and isinstance(item.get("key"), str):
             try:

@@ -75,16 +75,18 @@ def _unfolded(item: dict[str, Any]) -> dict[str, Any]:
     """Return a row of a data frame as the object that it was."""
     if f"{_CONTEXT}span_id" not in item:
         return item
-    found: dict[str, Any] = {"attributes": {}, "context": {}}
+    attributes, found = {}, dict[str, Any](context={})
     for name, value in item.items():
         if value is None:
             continue
         if name.startswith(_ATTRIBUTES):
-            found["attributes"][name.removeprefix(_ATTRIBUTES)] = value
+            attributes[name.removeprefix(_ATTRIBUTES)] = value
         elif name.startswith(_CONTEXT):
             found["context"][name.removeprefix(_CONTEXT)] = value
-        elif name not in ("attributes", "context"):
+        elif name != "context":
             found[name] = value
+    if attributes:
+        found["attributes"] = attributes
     return found
 
 

@@ -10,6 +10,8 @@
 2. Attributes are an object, flat or nested, or OTLP's list of pairs, in which members without a
    value may be null.
 3. An exception that stands in an event's own members becomes its attributes.
+4. Attributes or events in no such form, and what stands in an object without attributes under a
+   name that is not read, are put aside.
 """
 
 from __future__ import annotations
@@ -18,7 +20,14 @@ from typing import Any, Final
 
 from trackway_analyzer.dialects.values import json_of, text
 from trackway_analyzer.read.any_value import attributes_of
-from trackway_analyzer.read.foreign_values import first, kept, span_id_of, time_of, trace_id_of
+from trackway_analyzer.read.foreign_values import (
+    first,
+    kept,
+    span_id_of,
+    time_of,
+    trace_id_of,
+    unread_members,
+)
 from trackway_analyzer.read.otlp_values import CODES, KINDS
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.spans import Attributes, Origin, RawEvent, RawLink, RawSpan
@@ -27,6 +36,7 @@ _START: Final = ("start_time_unix_nano", "start_time_ns", "start_time", "startTi
 _END: Final = ("end_time_unix_nano", "end_time_ns", "end_time", "endTime")
 _TIME: Final = ("time_unix_nano", "timestamp", "time")
 _OWN_OF_EVENT: Final = frozenset(["name", "attributes", *_TIME])
+_READ: Final = frozenset(["context", "status", "events", "links", "resource", "annotations"])
 _MAX_PRUNED: Final = 64
 
 
@@ -45,6 +55,12 @@ def object_span(
     if trace_id is None or span_id is None:
         quarantine.add(Reason.BROKEN_SPAN, "a span without a trace id or a span id", offset)
         return None
+    if item.get("attributes") is None:
+        for name in unread_members(item, _READ):
+            detail = f"a span without attributes, with a member that is not read: {name}"
+            quarantine.add(Reason.BROKEN_VALUE, detail, offset)
+    if item.get("events") and not isinstance(json_of(item["events"]), list):
+        quarantine.add(Reason.BROKEN_VALUE, "events of a span must be a list", offset)
     start, end = time_of(first(item, *_START)), time_of(first(item, *_END))
     if start is None:
         quarantine.add(Reason.NO_START_TIME, "a span without a start time", offset)
@@ -76,6 +92,9 @@ def object_attributes(value: Any, quarantine: Quarantine, offset: int | None) ->
         for detail in broken:
             quarantine.add(Reason.BROKEN_VALUE, detail, offset)
         return decoded
+    if value and not isinstance(value, dict):
+        detail = "attributes of a span must be an object or a list of keys and values"
+        quarantine.add(Reason.BROKEN_VALUE, detail, offset)
     found: Attributes = {}
     for key, inner in (value if isinstance(value, dict) else {}).items():
         kept(found, str(key), inner)

@@ -523,3 +523,25 @@ def test_two_exports_of_one_trace_are_one_run_of_single_steps(tmp_path: Path) ->
     assert len(ta.load(tmp_path / "b.json").span_table) == len(ta.load(PHOENIX_TWIN).span_table)
     assert [step.tool for step in both.steps] == [step.tool for step in alone.steps]
     assert [gap.name for gap in both.gaps] == ["duplicate_span_id"]
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "instead"),
+    [
+        ("clickhouse_traces.ndjson", "SpanAttributes", {}),
+        ("clickhouse_traces.ndjson", "SpanAttributes", {"Attributes": {"a": "b"}}),
+        ("clickhouse_traces.ndjson", "SpanAttributes", {"SpanAttributes": "a=b"}),
+        ("phoenix_frame.jsonl", "attributes.", {"span_attributes": {"a": "b"}}),
+        ("phoenix_frame.jsonl", "attributes.", {"attributes": "a=b"}),
+        ("phoenix_frame.jsonl", "events", {"events": "a=b"}),
+    ],
+)
+def test_attributes_that_stand_where_nobody_reads_them_are_put_aside(
+    name: str, place: str, instead: dict[str, Any], tmp_path: Path
+) -> None:
+    rows = [json.loads(line) for line in (EXPORTS / name).read_text().splitlines()]
+    kept = [{key: each for key, each in row.items() if not key.startswith(place)} for row in rows]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(json.dumps(row | instead) for row in kept))
+    lost = ta.load(path).quarantined.to_pylist()
+    assert [(row["reason"], row["count"]) for row in lost] == [("broken_value", len(rows))]

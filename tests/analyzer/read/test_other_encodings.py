@@ -390,3 +390,52 @@ def test_spans_of_jaegers_store_are_read_one_a_line(wrap: Any, tmp_path: Path) -
     assert not lost
     assert [row["service"] for row in rows] == ["shop", "shop"]
     assert [row["parent_span_id"] for row in rows] == [f"{0xA1:016x}", SPAN]
+
+
+def stored(**fields: Any) -> dict[str, Any]:
+    trace = JAEGER["data"][0]
+    span = {**trace["spans"][0], "process": next(iter(trace["processes"].values()))}
+    return span | fields
+
+
+def test_tags_that_a_store_of_jaegers_keeps_as_fields_are_read(tmp_path: Path) -> None:
+    fields = {"gen_ai@operation@name": "execute_tool", "gen_ai@tool@name": "f", "n": 3}
+    process = {"serviceName": "shop", "tags": [], "tag": {"host@name": "a"}}
+    span = stored(tags=[], tag=fields | {"otel@status_code": "ERROR"}, process=process)
+    (tmp_path / "a.jsonl").write_bytes(orjson.dumps(span))
+    (row,), lost = outcome(tmp_path)
+    assert not lost
+    assert (row["operation"], row["tool"], row["status"]) == ("tool", "f", "ERROR")
+    assert orjson.loads(row["attributes"])["n"] == 3
+    assert orjson.loads(row["resource"]) == {"service.name": "shop", "host.name": "a"}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"tags": [], "tagMap": {"gen_ai.tool.name": "f"}},
+        {"tags": '[{"key": "gen_ai.tool.name"}]'},
+        {"tags": ["gen_ai.tool.name=f"]},
+        {"tags": [{"name": "gen_ai.tool.name", "value": "f"}]},
+        {"tags": [{"key": "gen_ai.tool.name", "type": "string", "vStr": "f"}]},
+        {"logs": "gone"},
+    ],
+)
+def test_what_a_span_of_jaegers_holds_and_is_not_read_is_put_aside(
+    tmp_path: Path, fields: dict[str, Any]
+) -> None:
+    (tmp_path / "a.jsonl").write_bytes(orjson.dumps(stored(**fields)))
+    rows, lost = outcome(tmp_path)
+    assert len(rows) == 1
+    assert lost == [("broken_value", 1)]
+
+
+def test_what_jaegers_mapping_says_was_dropped_is_read(tmp_path: Path) -> None:
+    dropped = [
+        {"key": f"otel.dropped_{what}_count", "type": "int64", "value": count}
+        for what, count in (("attributes", 7), ("events", 5), ("links", 3))
+    ]
+    (tmp_path / "a.jsonl").write_bytes(orjson.dumps(stored(tags=dropped)))
+    (row,), _ = outcome(tmp_path)
+    counts = ("dropped_attributes", "dropped_events", "dropped_links")
+    assert [row[name] for name in counts] == [7, 5, 3]
