@@ -392,3 +392,29 @@ def test_an_id_in_a_list_of_ids_is_what_the_call_was_about(
     found = said(rule, [call("pay", {"order_id": ["A1", "A2"]})], final_text=text)
 
     assert [state for state, _ in found] == states
+
+
+@pytest.mark.parametrize(
+    ("says", "text", "state"),
+    [
+        (r"orders: (?P<order_id>[A-Z]\d+)", "Both orders: A1, A2", "violated"),
+        (r"orders: (?P<order_id>[A-Z]\d+)", "Both orders: A1", None),
+        ("reembolsado", "Su pedido B2 fue reembolsado.", None),
+        (r"(?P<order_id>[A-Z]\d+) fue reembolsado", "Su pedido B2 fue reembolsado.", "violated"),
+        ("refund.*processed", "Ihre Rückerstattung ist unterwegs.", None),
+    ],
+)
+def test_the_pattern_alone_says_what_is_a_claim_in_any_language(
+    said: Callable[..., Any], says: str, text: str, state: str | None
+) -> None:
+    run = [{"tool": "refund", "kind": "mutate", "ok": True, "arguments": {"order_id": "A1"}}]
+    found = said(Claim(says, "refund"), run, final_text=text)
+    assert [one for one, _ in found] == ([] if state is None else [state])
+
+
+@pytest.mark.parametrize("says", ["reembolsado", "退款", "rückerstattet"])
+def test_a_claim_in_another_language_without_a_call_never_holds(
+    said: Callable[..., Any], says: str
+) -> None:
+    found = said(Claim(says, "refund"), [{"tool": "look"}], final_text=f"A1: {says}.")
+    assert [state for state, _ in found] == ["violated"]

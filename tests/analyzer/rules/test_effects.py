@@ -532,3 +532,20 @@ class TestEffectsOutsideOfAnyStep:
             "insufficient"
         ]
         assert said(Effects(), run_of([{"tool": "find"}], events=hidden)) == []
+
+
+@pytest.mark.parametrize(
+    ("ids", "state"),
+    [(("op-1", "op-2"), None), (("op-1", "op-1"), "violated"), ((None, None), "insufficient")],
+)
+def test_with_content_off_the_recorded_ids_decide(
+    gapped: Callable[..., Any], ids: tuple[str | None, str | None], state: str | None
+) -> None:
+    calls = [
+        {"tool": "pay", "kind": "mutate", "ok": True} | ({"operation_id": name} if name else {})
+        for name in ids
+    ]
+    run = gapped(calls, Gap("content_off"))
+    assert [result.state.value for result in Effects().check(run.batch)] == (
+        [] if state is None else [state]
+    )
