@@ -7,7 +7,8 @@
    starts; what is wrong in the environment is named in a warning and ignored.
 3. An OpenTelemetry SDK provider that the program has set is joined, never replaced. Where none is
    set, ours becomes the global one. A provider of another make that takes no processors is left
-   alone, and ours stays private.
+   alone, and ours stays private. What is said of the service counts for what Trackway writes,
+   whosever the provider is.
 4. Calling it again with the same arguments changes nothing; with others, spans go to the new
    targets.
 5. `TRACKWAY_DISABLED` or `OTEL_SDK_DISABLED` make all of this a no-op.
@@ -15,44 +16,36 @@
 
 from __future__ import annotations
 
-import copy
 import importlib.util
 import logging
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from opentelemetry import trace
-from opentelemetry.sdk.resources import SERVICE_NAME
-from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter
-from opentelemetry.trace import ProxyTracerProvider, Tracer
+from opentelemetry.trace import ProxyTracerProvider
 
 from trackway.arguments import check
 from trackway.capture import DEFAULT_REDACTOR, Capture, Limits, Redactor
-from trackway.capture.limits import LEAST_VALUE_BYTES
 from trackway.declaration import DEFAULT_FILE, Declaration, DeclarationError, read_declaration
 from trackway.environment import Environment, read_environment, share
 from trackway.exits import close_at_exit
 from trackway.export import Cleaner, processors_for
 from trackway.export.shown import shown
-from trackway.head_sampler import as_parent_or_env
-from trackway.ids import EntropyIdGenerator
 from trackway.pipeline import DEFAULT_TIMEOUT, Pipeline
-from trackway.processors import MAX_ATTRIBUTES
 from trackway.propagation import (
     hand_over_to_threads_and_processes,
     place_in_baggage,
     stop_handing_over,
     with_baggage,
 )
-from trackway.recording import VERSION, Recorder, install
-from trackway.resources import resource_of
+from trackway.provider import bounds_on, named_resource, new_provider, our_tracer, told_on
+from trackway.recording import Recorder, install
 from trackway.run_end import DEFAULT_SECONDS, RunEndFlush
 from trackway.sampling import is_kept
-from trackway.schema import SCOPE_NAME
 from trackway.their_sampler import tell_of_sampler
 from trackway.watching import lost
 
@@ -71,6 +64,9 @@ class _Configured:
         weakref.WeakKeyDictionary()
     )
     """The one of every provider so far: a provider gives no processor back."""
+    handing_over: bool = False
+    held: SpanProcessor | None = None
+    """Where spans go, every run of them, while a test holds them, whoever configures."""
 
 
 def configure(
@@ -120,17 +116,18 @@ def configure(
         return _Configured.provider
     declared = _declared(tools, found.tools)
     kept = share(_first(sample, found.sample, 1.0))
+    if _Configured.held is not None:
+        kept = 1.0
     tail = kept < 1 and _first(keep_failed, found.keep_failed, True)
-    bounds = _bounds(limits or Limits(), tracer_provider)
+    bounds = bounds_on(limits or Limits(), tracer_provider)
     redactor = _redactor(_first(redact, found.redact, True))
     content = _first(capture_content, found.content, True)
     cleaner = Cleaner(redactor, bounds, content)
-    targets = _targets(export, found, cleaner)
-    provider, pipeline = _provider(
-        tracer_provider, _first(service_name, found.service_name, None), resource
-    )
+    targets = [_Configured.held] if _Configured.held else _targets(export, found, cleaner)
+    told = named_resource(_first(service_name, found.service_name), resource)
+    provider, pipeline = _provider(tracer_provider, told)
     tell_of_sampler(provider)
-    pipeline.replace(targets, kept if tail else None)
+    pipeline.replace(targets, kept if tail else None, told_on(provider, told))
     defaults = {
         "version": _first(version, found.version, None),
         "variant": _first(variant, found.variant, None),
@@ -139,7 +136,7 @@ def configure(
     in_baggage = _first(baggage, found.baggage, False)
     install(
         Recorder(
-            tracer=_tracer(provider),
+            tracer=our_tracer(provider),
             capture=Capture(bounds, redactor, content=content),
             names=names,
             defaults={name: names.name(value) for name, value in defaults.items() if value},
@@ -153,13 +150,19 @@ def configure(
             declared=declared,
         )
     )
-    if _first(hand_over, found.hand_over, True):
-        hand_over_to_threads_and_processes()
-    else:
-        stop_handing_over()
+    hands_over(_first(hand_over, found.hand_over, True))
     close_at_exit(_close, _last_word)
     _Configured.arguments = arguments
     return provider
+
+
+def hands_over(wanted: bool) -> None:
+    """Have threads, pools and processes take the run along, or leave them as they are."""
+    _Configured.handing_over = wanted
+    if wanted:
+        hand_over_to_threads_and_processes()
+    else:
+        stop_handing_over()
 
 
 def provider_in_use() -> TracerProvider | None:
@@ -182,7 +185,7 @@ def shutdown(timeout: float = DEFAULT_TIMEOUT) -> bool:
     """
     pipeline = _Configured.pipeline
     install(None, disabled=True, missed=None if pipeline is None else pipeline.late.note)
-    stop_handing_over()
+    hands_over(False)
     _Configured.arguments = None
     return pipeline is None or pipeline.close(timeout)
 
@@ -209,17 +212,6 @@ def _run_end_flush(pipeline: Pipeline, wanted: bool | float) -> RunEndFlush | No
     return RunEndFlush(pipeline, DEFAULT_SECONDS if wanted is True else float(wanted))
 
 
-def _bounds(limits: Limits, given: TracerProvider | None) -> Limits:
-    """Cut inside the JSON what OpenTelemetry's own length limit would cut through."""
-    theirs = getattr(given or trace.get_tracer_provider(), "_span_limits", None)
-    longest = SpanLimits().max_span_attribute_length  # what the environment says
-    if isinstance(theirs, SpanLimits):
-        longest = theirs.max_span_attribute_length or longest
-    if longest is None or longest >= limits.value_bytes:
-        return limits
-    return replace(limits, value_bytes=max(longest, LEAST_VALUE_BYTES))
-
-
 def _redactor(redact: Redactor | bool) -> Redactor | None:
     if isinstance(redact, bool):
         return DEFAULT_REDACTOR if redact else None
@@ -227,12 +219,12 @@ def _redactor(redact: Redactor | bool) -> Redactor | None:
 
 
 def _provider(
-    given: TracerProvider | None, service_name: str | None, resource: Mapping[str, Any] | None
+    given: TracerProvider | None, told: Mapping[str, Any]
 ) -> tuple[TracerProvider, Pipeline]:
     existing = given or trace.get_tracer_provider()
     if not isinstance(existing, TracerProvider):
         existing_is_foreign = not isinstance(existing, ProxyTracerProvider)
-        existing = _Configured.provider or _new_provider(service_name, resource)
+        existing = _Configured.provider or new_provider(told)
         if not existing_is_foreign:
             trace.set_tracer_provider(existing)
     if existing is not _Configured.provider or _Configured.pipeline is None:
@@ -245,39 +237,6 @@ def _provider(
             pipeline.owe()
         _Configured.provider, _Configured.pipeline = existing, pipeline
     return existing, _Configured.pipeline
-
-
-def _new_provider(service_name: str | None, resource: Mapping[str, Any] | None) -> TracerProvider:
-    attributes = dict(resource or {})
-    if service_name:
-        attributes[SERVICE_NAME] = service_name
-    limits = SpanLimits(
-        max_span_attributes=MAX_ATTRIBUTES,
-        max_span_attribute_length=SpanLimits.UNSET,  # `_bounds` keeps to it, inside the JSON
-    )
-    return TracerProvider(
-        sampler=as_parent_or_env(),
-        resource=resource_of(attributes),
-        id_generator=EntropyIdGenerator(),
-        span_limits=limits,
-        shutdown_on_exit=False,  # `exits` closes the pipeline, within its timeout
-    )
-
-
-def _tracer(provider: TracerProvider) -> Tracer:
-    tracer = provider.get_tracer(SCOPE_NAME, VERSION)
-    if hasattr(tracer, "id_generator"):
-        # A joined provider may draw its ids from the seeded `random`; our spans must not.
-        tracer.id_generator = EntropyIdGenerator()
-    limits = getattr(tracer, "_span_limits", None)  # the SDK has no public way to them
-    if isinstance(limits, SpanLimits) and (
-        limits.max_span_attributes is not None and limits.max_span_attributes < MAX_ATTRIBUTES
-    ):
-        # Nor may its limit push identity out of them; the other limits stay.
-        wider = copy.copy(limits)
-        wider.max_span_attributes = MAX_ATTRIBUTES
-        vars(tracer)["_span_limits"] = wider
-    return tracer
 
 
 def _declared(tools: str | Path | None, named: str | None) -> Declaration | None:

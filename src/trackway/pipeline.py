@@ -3,7 +3,8 @@
 1. At start a span gets its run's identity (`processors`). At end it goes to every target, through
    the tail decision (`sampling`) where runs are sampled.
 2. Targets can be replaced: a provider can't remove a processor, and `configure()` may be called
-   again.
+   again. What is said of the producer of the spans (service, resource) replaces on the way to them
+   what the provider says.
 3. `force_flush` returns within its timeout; True only if every target said so in time. Targets
    flush and close side by side: one that is stuck takes no time from the others. What a tail
    decision still holds back is not lost and not waited for; `close` hands it on.
@@ -22,11 +23,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from opentelemetry.context import Context
+from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
 
 from trackway.capture import record_capture_error
 from trackway.export import BatchingProcessor
+from trackway.export.fields import with_resource
 from trackway.export.fork import in_forked_child
 from trackway.export.words import listen, word_of
 from trackway.faults import goes_on
@@ -36,6 +39,7 @@ from trackway.sampling import TailSampler
 
 DEFAULT_TIMEOUT: Final = 5.0
 """Seconds that a flush takes at most unless it is told otherwise."""
+_KNOWN_RESOURCES: Final = 64
 
 
 _NO_STARTS: Final = {
@@ -52,6 +56,10 @@ class Pipeline(SpanProcessor):
         self._starting: tuple[SpanProcessor, ...] = ()
         """Targets that do something when a span starts."""
         self._sampler: TailSampler | None = None
+        self._told: Resource | None = None
+        """What is said of the producer of the spans, and the provider does not say."""
+        self._resources: dict[int, tuple[Resource, Resource]] = {}
+        """Each resource of a span so far, with what is told."""
         self._shut: tuple[SpanProcessor, ...] = ()
         """The targets that `close` has shut down."""
         self._replaced: tuple[BatchingProcessor, ...] = ()
@@ -71,16 +79,23 @@ class Pipeline(SpanProcessor):
         if self._sampler is not None:
             self._sampler.forget()
 
-    def replace(self, targets: Sequence[SpanProcessor], tail_share: float | None = None) -> None:
+    def replace(
+        self,
+        targets: Sequence[SpanProcessor],
+        tail_share: float | None = None,
+        told: Resource | None = None,
+    ) -> None:
         """Send spans to these targets from now on; the old ones are flushed and shut down.
 
         `tail_share`: the share of runs that is kept beside the failed ones; None keeps every run.
+        `told`: attributes that take the place of those of the provider's resource.
         """
         deadline = time.monotonic() + DEFAULT_TIMEOUT
         sampler = None if tail_share is None else TailSampler(tail_share, self._emit)
         held_back, self._sampler = self._sampler, sampler
         if held_back is not None:
             held_back.release()
+        self._resources, self._told = {}, told
         before, self._targets = self._targets, tuple(targets)
         self._starting = tuple(
             target for target in targets if type(target).on_start not in _NO_STARTS
@@ -97,6 +112,18 @@ class Pipeline(SpanProcessor):
             for target in (*self._replaced, *before)
             if isinstance(target, BatchingProcessor) and target.is_hanging()
         )
+
+    def set_aside(self) -> Callable[[], None]:
+        """Send spans nowhere, and leave the targets at work; what is returned puts them back."""
+        self.release()
+        held = self._targets, self._starting, self._sampler, self._told
+        self._targets, self._starting, self._sampler, self._told = (), (), None, None
+
+        def put_back() -> None:
+            self._resources = {}
+            self._targets, self._starting, self._sampler, self._told = held
+
+        return put_back
 
     def close(self, timeout: float = DEFAULT_TIMEOUT, *, leaving: bool = False) -> bool:
         """Hand on what is held back, flush, shut the targets down; True if all was delivered.
@@ -193,6 +220,8 @@ class Pipeline(SpanProcessor):
         targets = self._targets
         if not targets:
             self.late.note()
+        if self._told is not None:
+            span = with_resource(span, self._as_told(span.resource, self._told))
         for target in targets:
             try:
                 target.on_end(span)
@@ -200,6 +229,16 @@ class Pipeline(SpanProcessor):
                 if goes_on(error):
                     raise
                 record_capture_error(f"target {type(target).__name__}", error)
+
+    def _as_told(self, resource: Resource, told: Resource) -> Resource:
+        known = self._resources.get(id(resource))
+        if known is not None and known[0] is resource:
+            return known[1]
+        if len(self._resources) >= _KNOWN_RESOURCES:
+            self._resources.clear()
+        merged = resource.merge(told)
+        self._resources[id(resource)] = resource, merged
+        return merged
 
 
 def _id_of(span: ReadableSpan) -> int:

@@ -103,6 +103,51 @@ print(json.dumps([spans(), resource["service.name"], resource["team"]]))
     assert result_of(body, tmp_path)[0] == [["theirs"], "refunds", "a"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "env"),
+    [
+        ({"service_name": "refunds", "resource": {"team": "a"}}, {}),
+        ({"resource": {"service.name": "refunds", "team": "a"}}, {}),
+        ({"resource": {"team": "a"}}, {"TRACKWAY_SERVICE_NAME": "refunds"}),
+    ],
+)
+def test_what_is_said_of_the_service_counts_on_a_provider_that_is_there(
+    tmp_path: Path, arguments: dict[str, Any], env: dict[str, str]
+) -> None:
+    body = f"""
+from opentelemetry.sdk.resources import Resource
+theirs = InMemorySpanExporter()
+provider = TracerProvider(resource=Resource({{"service.name": "shop", "host": "h"}}))
+provider.add_span_processor(SimpleSpanProcessor(theirs))
+trace.set_tracer_provider(provider)
+trackway.configure(export=SimpleSpanProcessor(memory), **{arguments!r})
+with trackway.run(): work("A1")
+with trace.get_tracer("someone").start_as_current_span("theirs") as span: span.add_event("e")
+ours, others = memory.get_finished_spans(), theirs.get_finished_spans()
+def facts(span): return {{k: v for k, v in json.loads(span.to_json()).items() if k != "resource"}}
+assert list(map(facts, ours)) == list(map(facts, others))
+assert len({{id(span.resource) for span in ours}}) == 1
+print(json.dumps([dict(span[-1].resource.attributes) for span in (ours, others)]))
+"""
+    assert result_of(body, tmp_path, **env)[0] == [
+        {"service.name": "refunds", "host": "h", "team": "a"},
+        {"service.name": "shop", "host": "h"},
+    ]
+
+
+def test_a_service_that_is_named_later_counts_from_there_on(tmp_path: Path) -> None:
+    body = """
+def service(**arguments):
+    memory = InMemorySpanExporter()
+    trackway.configure(export=SimpleSpanProcessor(memory), **arguments)
+    work()
+    return memory.get_finished_spans()[-1].resource.attributes["service.name"]
+names = ("first", "second", "first")
+print(json.dumps([*(service(service_name=name) for name in names), service(version="2")]))
+"""
+    assert result_of(body, tmp_path)[0] == ["first", "second", "first", "first"]
+
+
 def test_a_provider_of_another_make_is_left_alone(tmp_path: Path) -> None:
     body = """
 class Foreign(trace.TracerProvider):

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def trackway_spans() -> Iterator[MemorySpans]:
-    """Record into memory for the length of a test: `trackway_spans.one("execute_tool lookup")`."""
-    import trackway
+    """Record into memory for the length of a test: `trackway_spans.one("execute_tool lookup")`.
+
+    Whoever calls `configure()` meanwhile, the spans come here; afterwards it counts.
+    """
     from trackway.testing.memory import MemorySpans
 
-    spans = MemorySpans()
-    spans.configure()
-    yield spans
-    trackway.shutdown()
+    with MemorySpans().held() as spans:
+        yield spans

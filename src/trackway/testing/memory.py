@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from opentelemetry.sdk.trace import ReadableSpan
@@ -11,6 +12,14 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from trackway.configure import _Configured, configure
+from trackway.testing.held import Ours, held, last_said
+
+
+class _Target(SimpleSpanProcessor):
+    """Takes spans after a shutdown too: another `configure()` may give it back its work."""
+
+    def shutdown(self) -> None:
+        return
 
 
 class MemorySpans:
@@ -22,9 +31,20 @@ class MemorySpans:
 
     def configure(self, **arguments: Any) -> None:
         """Record into this memory from here on; takes the arguments of `trackway.configure`."""
-        self._exporter = InMemorySpanExporter()
-        configure(export=SimpleSpanProcessor(self._exporter), **arguments)
+        said = last_said()
+        self.clear()
+        configure(export=_Target(self._exporter), **arguments)
+        if _Configured.held is not None and _Configured.arguments is not None:
+            _Configured.arguments = Ours(_Configured.arguments)
+            _Configured.arguments.said = said
         self._arguments = _Configured.arguments
+
+    @contextmanager
+    def held(self) -> Iterator[MemorySpans]:
+        """Record into this memory until the end of the block, whoever configures (`held.py`)."""
+        with held(_Target(self._exporter)):
+            self._arguments = _Configured.arguments
+            yield self
 
     @property
     def all(self) -> list[ReadableSpan]:
@@ -50,7 +70,8 @@ class MemorySpans:
 
     def _hint(self) -> str:
         """Say where the spans went, if somebody has configured since."""
-        if _Configured.arguments is self._arguments:
+        is_held = _Configured.held is not None and _Configured.arguments is not None
+        if is_held or _Configured.arguments is self._arguments:
             return ""
         return (
             "; since then trackway.configure() or shutdown() was called, and spans go elsewhere: "
