@@ -271,6 +271,8 @@ class Run:
         if self.ended:
             problem = RuntimeError(f"{what}() came after the end of run {self.id}; call it inside")
             record_capture_error(what, problem)
+            if recorder.keep_whole is not None and _tells_of_failure(names, figures):
+                recorder.keep_whole(self.id)
             return
         attributes: dict[str, Any] = {}
         try:
@@ -287,6 +289,15 @@ class Run:
             if goes_on(error):
                 raise
             record_capture_error(what, error)
+
+
+def _tells_of_failure(names: Mapping[str, Any], figures: Mapping[str, Any]) -> bool:
+    """Whether an outcome that comes too late for the record is one for which a run is kept."""
+    return (
+        figures.get(Trackway.OUTCOME_SUCCESS) is False
+        or figures.get(Trackway.OUTCOME_CENSORED) is True
+        or names.get(Trackway.OUTCOME_FAILURE_MODE) is not None
+    )
 
 
 _begun: WeakSet[Run] = WeakSet()

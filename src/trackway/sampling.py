@@ -3,9 +3,12 @@
 1. The share is drawn by run id, so that every process of a run decides alike. Spans of no run are
    drawn by trace id; a step among them that failed is kept beside the share, as a failed run is.
 2. Spans of a run that was not drawn wait until its run span ends. If the run failed, or any of its
-   spans did, all of them go on; else all are dropped, and so are those that come later.
-3. Failed: a span with status ERROR, an outcome of success=False or censored, a step not ok. What
-   only a reader would take for a failure, in a result that nothing is declared of, does not count.
+   spans did, all of them go on; else all are dropped, and so are those that come later, unless one
+   of these failed: then the run goes on after all, with what was dropped of it. That is kept within
+   `MAX_RECALLED` for this; what no longer is there is counted and said.
+3. Failed: a span with status ERROR, an outcome of success=False, censored or with a failure mode, a
+   step not ok, an effect that was not applied. What only a reader would take for a failure, in a
+   result that nothing is declared of, does not count.
 4. What waits is bounded: when `MAX_WAITING` spans wait, the run that has waited longest is kept
    rather than cut, and counted.
 5. A run that is handed over to another process is kept: nobody there learns how it ended, and runs
@@ -17,24 +20,35 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
+from itertools import chain
 from typing import Any, Final
 
-from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.trace import StatusCode
 
+from trackway.capture import count_capture_errors
 from trackway.foreign import operation_of
 from trackway.schema import STEP_OPERATIONS, Trackway
 
 MAX_WAITING: Final = 50_000
 """Spans that wait for the end of their runs, at most."""
+MAX_RECALLED: Final = 32 << 20
+"""Characters in spans that were dropped and may be called back, at most; a bare span is 1,000."""
+LOST_OF_DROPPED: Final = "spans of runs that failed after they were dropped"
+"""The place of `capture_errors()` that counts what could not be called back."""
+_BARE: Final = 1000
 _BITS: Final = 52
 _REMEMBERED: Final = 4096
+_KEPT: Final = -1
 _MAX_TOLD: Final = 16_384
 _NONE: Final[Mapping[str, Any]] = {}
+_LOGGER: Final = logging.getLogger("trackway")
 
 
 def drawn(hex_id: str, share: float) -> bool:
@@ -80,8 +94,43 @@ def failed(span: ReadableSpan) -> bool:
         span.status.status_code is StatusCode.ERROR
         or attributes.get(Trackway.OUTCOME_SUCCESS) is False
         or attributes.get(Trackway.OUTCOME_CENSORED) is True
+        or Trackway.OUTCOME_FAILURE_MODE in attributes
         or attributes.get(Trackway.STEP_OK) is False
+        or any(map(_is_not_applied, span.events))
     )
+
+
+def _is_not_applied(event: Event) -> bool:
+    return (
+        event.name == Trackway.EVENT_EFFECT and (event.attributes or _NONE).get("applied") is False
+    )
+
+
+class _Recallable:
+    """Spans of runs that were dropped, as long as there is room for them."""
+
+    def __init__(self) -> None:
+        self._spans: OrderedDict[str, list[ReadableSpan]] = OrderedDict()
+        self._size = 0
+
+    def add(self, run_id: str, spans: Sequence[ReadableSpan]) -> None:
+        """Take spans of a run; those of the runs that were dropped first make room."""
+        self._spans.setdefault(run_id, []).extend(spans)
+        self._size += sum(map(_size, spans))
+        while self._size > MAX_RECALLED:
+            self.take(next(iter(self._spans)))
+
+    def take(self, run_id: str) -> list[ReadableSpan]:
+        """Return what is there of a run, and forget it."""
+        spans = self._spans.pop(run_id, [])
+        self._size -= sum(map(_size, spans))
+        return spans
+
+
+def _size(span: ReadableSpan) -> int:
+    events = (event.attributes or _NONE for event in span.events)
+    members = chain((span.attributes or _NONE).values(), *(event.values() for event in events))
+    return _BARE + sum(len(value) for value in members if isinstance(value, str))
 
 
 class TailSampler:
@@ -98,7 +147,9 @@ class TailSampler:
         self._lock = threading.RLock()
         self._waiting: OrderedDict[str, list[ReadableSpan]] = OrderedDict()
         self._count = 0
-        self._decided: OrderedDict[str, bool] = OrderedDict()
+        self._decided: OrderedDict[str, int] = OrderedDict()
+        """How many spans of a run were dropped; `_KEPT` where it is kept."""
+        self._dropped = _Recallable()
         self.kept_undecided = 0
         """Runs that went on because too much was waiting."""
 
@@ -121,8 +172,11 @@ class TailSampler:
     def keep(self, run_id: str) -> None:
         """Keep this run, whatever becomes of it: another process has a part of it."""
         with self._lock:
-            self._waiting.setdefault(run_id, [])
-            ready = self._close(run_id, keep=True)
+            if self._decided.get(run_id, _KEPT) != _KEPT:
+                ready = self._call_back(run_id)
+            else:
+                self._waiting.setdefault(run_id, [])
+                ready = self._close(run_id, keep=True)
         for span in ready:
             self._emit(span)
 
@@ -137,9 +191,11 @@ class TailSampler:
 
     def _decide(self, run_id: str, span: ReadableSpan, *, ended: bool) -> list[ReadableSpan]:
         with self._lock:
-            verdict = self._decided.get(run_id)
-            if verdict is not None:
-                return [span] if verdict else []
+            dropped = self._decided.get(run_id)
+            if dropped == _KEPT:
+                return [span]
+            if dropped is not None:
+                return self._take_late(run_id, span)
             spans = self._waiting.setdefault(run_id, [])
             spans.append(span)
             self._count += 1
@@ -150,10 +206,41 @@ class TailSampler:
                 return self._close(next(iter(self._waiting)), keep=True)
             return []
 
+    def _take_late(self, run_id: str, span: ReadableSpan) -> list[ReadableSpan]:
+        """Take a span of a run that was dropped: if it failed, the run did."""
+        if failed(span):
+            return [*self._call_back(run_id), span]
+        self._decided[run_id] += 1
+        self._dropped.add(run_id, [span])
+        return []
+
+    def _call_back(self, run_id: str) -> list[ReadableSpan]:
+        """Keep a run after all, with what is there of its spans; tell of the others."""
+        spans = self._dropped.take(run_id)
+        gone = self._decided[run_id] - len(spans)
+        self._decided[run_id] = _KEPT
+        if gone:
+            count_capture_errors(LOST_OF_DROPPED, gone)
+            _tell_of_gone()
+        return spans
+
     def _close(self, run_id: str, *, keep: bool) -> list[ReadableSpan]:
         spans = self._waiting.pop(run_id)
         self._count -= len(spans)
-        self._decided[run_id] = keep
+        self._decided[run_id] = _KEPT if keep else len(spans)
         while len(self._decided) > _REMEMBERED:
-            self._decided.popitem(last=False)
-        return spans if keep else []
+            self._dropped.take(self._decided.popitem(last=False)[0])
+        if keep:
+            return spans
+        self._dropped.add(run_id, spans)
+        return []
+
+
+@cache
+def _tell_of_gone() -> None:
+    _LOGGER.warning(
+        "trackway: a step failed after its run had ended and been dropped; it is kept, but not "
+        "all of the run was still there: the run has a gap, and what is missing is counted in "
+        "trackway.capture_errors() under %r",
+        LOST_OF_DROPPED,
+    )

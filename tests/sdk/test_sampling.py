@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import contextvars
 import json
@@ -15,11 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry import trace
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
 import trackway
+from trackway import sampling
 from trackway.sampling import drawn
 from trackway.schema import GenAI, Trackway
 
@@ -102,7 +105,36 @@ def fail_by_step() -> None:
         unlucky()
 
 
-@pytest.mark.parametrize("fail", [fail_by_exception, fail_by_outcome, fail_by_cap, fail_by_step])
+def fail_by_mode() -> None:
+    with trackway.run("t") as run:
+        work()
+        run.outcome(None, failure_mode="gave up")
+
+
+def fail_by_effect() -> None:
+    with trackway.run("t"):
+        work()
+        trackway.effect("refund", applied=False)
+
+
+def fail_late_by_outcome() -> None:
+    with trackway.run("t") as run:
+        work()
+    run.outcome(False)
+
+
+@pytest.mark.parametrize(
+    "fail",
+    [
+        fail_by_exception,
+        fail_by_outcome,
+        fail_by_cap,
+        fail_by_step,
+        fail_by_mode,
+        fail_by_effect,
+        fail_late_by_outcome,
+    ],
+)
 def test_a_failed_run_is_kept_whole(memory: InMemorySpanExporter, fail: Any) -> None:
     sampled(memory, 0.0)
     two_steps("good")
@@ -112,19 +144,119 @@ def test_a_failed_run_is_kept_whole(memory: InMemorySpanExporter, fail: Any) -> 
     assert names[-1] == "run t"
 
 
-def test_a_step_that_ends_after_its_dropped_run_is_dropped_too(
+def test_an_effect_that_was_applied_and_a_label_alone_are_no_failure(
     memory: InMemorySpanExporter,
 ) -> None:
     sampled(memory, 0.0)
+    with trackway.run("t") as run:
+        trackway.effect("refund", applied=True)
+        trackway.effect("refund")
+        run.outcome(None, label="answered")
+    run.outcome(True)
+    run.final("late")
+    assert memory.get_finished_spans() == ()
+
+
+def run_with_a_late_step(*, error: BaseException | None, steps: int = 1) -> None:
     late = trackway.step("late")
 
     def leave_late() -> None:
         with trackway.run("t"):
+            for _ in range(steps):
+                work()
             late.__enter__()
-        late.__exit__(KeyError, KeyError(), None)
+        late.__exit__(None if error is None else type(error), error, None)
 
     contextvars.copy_context().run(leave_late)
+
+
+def test_a_step_that_ends_after_its_dropped_run_is_dropped_too(
+    memory: InMemorySpanExporter,
+) -> None:
+    sampled(memory, 0.0)
+    run_with_a_late_step(error=None)
     assert memory.get_finished_spans() == ()
+
+
+def test_a_step_that_fails_after_its_dropped_run_calls_the_run_back(
+    memory: InMemorySpanExporter,
+) -> None:
+    sampled(memory, 0.0)
+    two_steps("good")
+    run_with_a_late_step(error=None)
+    run_with_a_late_step(error=KeyError())
+    ((_, names),) = spans_by_run(memory).items()
+    assert names == ["execute_tool work", "run t", "execute_tool late"]
+
+
+@trackway.tool
+async def charge() -> None:
+    raise RuntimeError("declined")
+
+
+@trackway.tool
+async def note() -> None: ...
+
+
+@trackway.agent
+async def answers_first(background: list[asyncio.Task[None]]) -> str:
+    background += [asyncio.create_task(one()) for one in (note, charge, note)]
+    return "charging in the background"
+
+
+def test_a_background_task_that_fails_after_the_answer_calls_the_run_back(
+    memory: InMemorySpanExporter,
+) -> None:
+    async def main() -> None:
+        background: list[asyncio.Task[None]] = []
+        await answers_first(background)
+        await asyncio.gather(*background, return_exceptions=True)
+
+    sampled(memory, 0.0)
+    asyncio.run(main())
+    ((_, names),) = spans_by_run(memory).items()
+    assert sorted(names) == [
+        "execute_tool charge",
+        "execute_tool note",
+        "execute_tool note",
+        "invoke_agent answers_first",
+    ]
+
+
+def test_what_cannot_be_called_back_is_counted_and_said_and_a_gap(
+    memory: InMemorySpanExporter,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr("trackway.sampling.MAX_RECALLED", 5_000)
+    sampling._tell_of_gone.cache_clear()
+    before = trackway.capture_errors().get(sampling.LOST_OF_DROPPED, 0)
+    sampled(memory, 0.0)
+    run_with_a_late_step(error=KeyError(), steps=20)
+    assert [span.name for span in memory.get_finished_spans()] == ["execute_tool late"]
+    assert trackway.capture_errors()[sampling.LOST_OF_DROPPED] - before == 21
+    assert "failed after its run had ended" in caplog.text
+    ta = pytest.importorskip("trackway_analyzer", reason="the analyzer is a package of its own")
+    (run,) = ta.load(list(memory.get_finished_spans()))
+    assert "no_root" in {gap.name for gap in run.gaps}
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["work", "end", "late"])), max_size=60)
+)
+def test_what_is_held_for_dropped_runs_is_bounded(events: list[tuple[int, str]]) -> None:
+    span = ReadableSpan("s", attributes={"text": "x" * 4_000})
+    recallable = sampling._Recallable()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("trackway.sampling.MAX_RECALLED", 20_000)
+        for run, kind in events:
+            if kind == "late":
+                recallable.take(str(run))
+            else:
+                recallable.add(str(run), [span] * (1 if kind == "work" else 3))
+            held = sum(map(len, recallable._spans.values()))
+            assert held <= 4
+            assert recallable._size == held * 5_000
 
 
 def test_a_run_dropped_at_its_head_records_nothing_and_costs_nothing(
@@ -255,7 +387,7 @@ def test_a_run_that_is_handed_to_another_process_is_kept_whole(
         text=True,
     )
     # At once, not only when that process ends.
-    assert there.stdout == "['execute_tool there']\n"
+    assert there.stdout == "['handed over', 'execute_tool there', 'handed over']\n"
 
 
 THERE = """
@@ -281,12 +413,12 @@ with trackway.carried(carrier):
     work()
 with trackway.run(resume_from=carrier):
     work()
-print(len(memory.get_finished_spans()))
+print(sum(span.name != "handed over" for span in memory.get_finished_spans()))
 """
 
 
 def spans_there(carrier: dict[str, str], **more: Any) -> int:
-    """Return how many of five spans another process records, to which a run was handed over."""
+    """Return how many of five spans another process records, besides its marks of a run's parts."""
     done = subprocess.run(
         [sys.executable, "-c", THERE, json.dumps([carrier, more])],
         check=True,
