@@ -27,6 +27,42 @@ LINES = {
     "echo 'unclosed; rm x": ["echo", "rm"],
     "edit 1:2\nfoo; rm\nend_of_edit": ["edit"],
     "cat <<EOF\nrm\nEOF": ["cat"],
+    "cat > a <<'EOF'\nrm\nEOF\nls": ["cat", "ls"],
+    "cat <<EOF && ls\nrm\nEOF\n": ["cat", "ls"],
+    "bash <<EOF\nrm x\nEOF": ["bash", "rm"],
+    "cat <<< word; rm x": ["cat", "rm"],
+    "echo $((1<<2))\nrm x": ["echo", "rm"],
+    "timeout 5 rm x": ["timeout", "rm"],
+    "timeout -k 3 --signal=9 5s rm x": ["timeout", "rm"],
+    "FOO=1 env -u A X=1 rm x": ["env", "rm"],
+    "env -S 'rm x'": ["env", "rm"],
+    "nohup rm x > out 2>&1 &": ["nohup", "rm"],
+    "nice -n 5 ionice -c 2 stdbuf -o L rm x": ["nice", "ionice", "stdbuf", "rm"],
+    "find . -name '*.a' -exec rm {} \\; -exec ls {} +": ["find", "rm", "ls"],
+    "ls | xargs -n 1 -I {} rm {}": ["ls", "xargs", "rm"],
+    "sudo -u bob -- rm x": ["sudo", "rm"],
+    "sudo sh -c 'cd x && rm y'": ["sudo", "sh", "cd", "rm"],
+    'bash -c "rm x"': ["bash", "rm"],
+    "bash -lc 'rm x; ls'": ["bash", "rm", "ls"],
+    "bash ./run.sh 2>&1": ["bash", "run.sh"],
+    "bash 2> err": ["bash"],
+    "watch -n 1 'rm x'": ["watch", "rm"],
+    "parallel -j 4 rm ::: a b": ["parallel", "rm"],
+    "setsid rm x": ["setsid", "rm"],
+    "chroot /x rm y": ["chroot", "rm"],
+    "ssh -p 22 host 'rm x | ls'": ["ssh", "rm", "ls"],
+    "su - bob -c 'rm x'": ["su", "rm"],
+    "eval 'rm x'": ["eval", "rm"],
+    "poetry run rm x": ["poetry", "rm"],
+    "docker exec -u root box rm x": ["docker", "rm"],
+    "kubectl exec pod -c c -- rm x": ["kubectl", "rm"],
+    "command -v rm": ["command"],
+    "command rm x": ["command", "rm"],
+    'echo "now $(rm x) and `ls`"': ["echo", "rm", "ls"],
+    "echo '\"$(rm x)\"'": ["echo"],
+    'bash -c "echo $(rm x)"': ["bash", "echo", "rm"],
+    "./rm x; /bin/ls; \\cp a b; 'mv' c d": ["rm", "ls", "cp", "mv"],
+    "git rm x": ["git"],
     "submit": ["submit"],
     "": [],
     ";;": [";;"],
@@ -42,7 +78,18 @@ def test_a_line_is_cut_into_its_commands(line: str) -> None:
 def test_a_line_with_a_word_has_a_command_of_its_text(line: str) -> None:
     found = commands_of(line)
     assert bool(found) == bool(line.strip())
-    assert all(command.line in line and command.name for command in found)
+    assert all(command.name for command in found)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["timeout 5", "sudo -u x", "nice", "env A=1", "xargs -n 1"]), max_size=9
+    )
+)
+def test_any_chain_of_wrappers_is_looked_through(chain: list[str]) -> None:
+    found = commands_of(" ".join([*chain, "rm x"]))
+    names = [each.split()[0] for each in chain]
+    assert [command.name for command in found] == [*names, "rm"]
 
 
 def test_a_command_behind_another_is_a_call_of_its_own(tmp_path: Path) -> None:
