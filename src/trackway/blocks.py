@@ -31,6 +31,7 @@ from trackway.decorators import checked_kind
 from trackway.driving import Opened, detach
 from trackway.faults import goes_on
 from trackway.fields import is_a, text_of
+from trackway.handed_over import tell_begun
 from trackway.llm import LlmPlan
 from trackway.plans import Request, StepPlan, ToolPlan
 from trackway.propagation import resumed
@@ -180,6 +181,9 @@ class run(_Block):
         live.start(name, get_current(), SpanKind.INTERNAL, attributes, links)
         opened.begin(live.span, input_given=self._input is not None)
         opened.recording = live.span.is_recording()
+        if origin is not None and opened.recording:
+            part = tell_begun(opened.attributes, live.context)
+            live.span.set_attribute(Trackway.HANDED_OVER_PART, part)
         return live
 
 

@@ -191,7 +191,7 @@ def _completed(span: ReadableSpan, recorder: Recorder) -> ReadableSpan | None:
     run = None if span.context is None else _roots.pop(span.context.span_id, None)
     if run is not None:
         run.ended = True
-        added[Trackway.RUN_LAST_STEP] = run.last_step
+        added = {Trackway.RUN_LAST_STEP: run.last_step, **run.parts.attributes()}
     resent = present.get(_RESENT)
     if isinstance(resent, int) and resent > 0 and operation_of(present) is Operation.LLM:
         added[Trackway.STEP_ATTEMPT] = resent + 1

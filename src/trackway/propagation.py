@@ -34,8 +34,9 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from trackway.capture import record_capture_error
 from trackway.driving import detach
 from trackway.greenlets import hand_over_to_greenlets, stop_handing_over_to_greenlets
+from trackway.handed_over import tell_begun, tell_ended
 from trackway.recording import active
-from trackway.run import PLACE, Identity, Place, Run, current_place, new_clock
+from trackway.run import PLACE, Identity, Place, Run, current_place, current_run, new_clock
 from trackway.sampling import tell_kept
 from trackway.schema import GenAI
 
@@ -89,6 +90,17 @@ def carried(texts: Mapping[str, str] | None) -> Iterator[Run | None]:
 
     One that `carrier()` did not make changes nothing either, and is counted as a capture error.
     """
+    with _in_place(texts) as run:
+        part = None if run is None or not run.recording else tell_begun(run.attributes)
+        try:
+            yield run
+        finally:
+            if part is not None and run is not None:
+                tell_ended(part, run.attributes, run.parts)
+
+
+@contextmanager
+def _in_place(texts: Mapping[str, str] | None) -> Iterator[Run | None]:
     found = None if texts is None else _named_by(texts, get_current())
     if found is None:
         yield None
@@ -206,20 +218,49 @@ class _InThread:
 
 
 class _InProcess:
-    """A function that runs in the place of its submitter, in another process; it pickles."""
+    """A function that runs in the place of its submitter, in another process.
 
-    def __init__(self, function: Callable[..., Any], texts: Mapping[str, str]) -> None:
+    It is a part of the run from when it is pickled or forked (`handed_over.py`); not in a pool of
+    threads.
+    """
+
+    def __init__(self, function: Callable[..., Any], run: Run) -> None:
         self._function = function
-        self._texts = texts
+        self._texts = carrier()
+        self._run = run
+        self._part: str | None = None
+
+    def hand_over(self) -> None:
+        """Make it a part of the run, once; of one that is not recorded nothing is missed."""
+        if self._part is None and self._run.recording:
+            self._part = self._run.parts.hand_over()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self.hand_over()
+        return _Part, (self._function, self._texts, self._part)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        with carried(self._texts):
-            return self._function(*args, **kwargs)
+        return _Part(self._function, self._texts, self._part)(*args, **kwargs)
 
 
-def _inside_run() -> bool:
-    place = current_place()
-    return place is not None and place.run is not None
+class _Part:
+    """The same as it arrives in the other process; a pool may call it for several items."""
+
+    def __init__(
+        self, function: Callable[..., Any], texts: Mapping[str, str], part: str | None
+    ) -> None:
+        self._function = function
+        self._texts = texts
+        self._part = part
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with _in_place(self._texts) as run:
+            try:
+                return self._function(*args, **kwargs)
+            finally:
+                part, self._part = self._part, None
+                if part is not None and run is not None:
+                    tell_ended(part, run.attributes, run.parts)
 
 
 @contextmanager
@@ -233,15 +274,17 @@ def _outside() -> Iterator[None]:
 
 
 def _submitting(
-    submit: Callable[..., Any], hand_over: Callable[[Callable[..., Any]], Callable[..., Any]]
+    submit: Callable[..., Any],
+    hand_over: Callable[[Callable[..., Any], Run], Callable[..., Any]],
 ) -> Callable[..., Any]:
     def submit_in_place(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not _inside_run():
+        run = current_run()
+        if run is None:
             return submit(self, *args, **kwargs)
         if args:
-            args = (hand_over(args[0]), *args[1:])
+            args = (hand_over(args[0], run), *args[1:])
         elif _FUNCTION in kwargs:
-            kwargs[_FUNCTION] = hand_over(kwargs[_FUNCTION])
+            kwargs[_FUNCTION] = hand_over(kwargs[_FUNCTION], run)
         with _outside():
             return submit(self, *args, **kwargs)
 
@@ -249,16 +292,16 @@ def _submitting(
 
 
 def _submit_to_threads(submit: Callable[..., Any]) -> Callable[..., Any]:
-    return _submitting(submit, lambda function: _InThread(function, get_current()))
+    return _submitting(submit, lambda function, _: _InThread(function, get_current()))
 
 
 def _submit_to_processes(submit: Callable[..., Any]) -> Callable[..., Any]:
-    return _submitting(submit, lambda function: _InProcess(function, carrier()))
+    return _submitting(submit, _InProcess)
 
 
 def _start_thread(start: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
     def start_in_place(self: threading.Thread) -> None:
-        if _inside_run() and not self.name.startswith("trackway-"):
+        if current_run() is not None and not self.name.startswith("trackway-"):
             # On the instance: the class stays as it is, and so do other threads.
             self.run = _InThread(self.run, get_current())  # type: ignore[method-assign]  # of this thread alone
         start(self)
@@ -268,16 +311,20 @@ def _start_thread(start: Callable[[threading.Thread], None]) -> Callable[[thread
 
 def _start_process(start: Callable[[Any], None]) -> Callable[[Any], None]:
     def start_in_place(self: Any) -> None:
-        target = getattr(self, "_target", None)
-        if target is None or not _inside_run():
+        target, run = getattr(self, "_target", None), current_run()
+        if target is None or run is None:
             start(self)
         elif str(getattr(target, "__module__", "")).startswith(_SERVICES):
             with _outside():
                 start(self)
         else:
-            self._target = _InProcess(target, carrier())
+            part = self._target = _InProcess(target, run)
+            part.hand_over()
             try:
                 start(self)
+            except BaseException:  # whatever it is, it is the caller's: nothing has started
+                run.parts.take_back()
+                raise
             finally:
                 self._target = target
 

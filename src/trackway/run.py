@@ -13,8 +13,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, cast
@@ -28,6 +26,8 @@ from trackway import ids
 from trackway.capture import record_capture_error
 from trackway.capture.integers import whole
 from trackway.faults import goes_on
+from trackway.forks import Counting
+from trackway.handed_over import Parts
 from trackway.recording import active, named, put, put_figure, put_text
 from trackway.said import both_texts
 from trackway.schema import GenAI, Trackway
@@ -81,26 +81,9 @@ class Attempt:
     operation_id: str | None
 
 
-class _Shared:
-    """One lock for all clocks: held for nanoseconds, and replaced in a forked child."""
-
-    lock = threading.Lock()
-    forks = 0
-    """How many forks lie between this process and the first."""
-
-
-def _renew_lock() -> None:
-    _Shared.lock = threading.Lock()
-    _Shared.forks += 1
-
-
 def new_clock(last_step: int) -> str:
     """Return the name of a clock that goes on beside another one, from the value that it had."""
     return f"{ids.run_id()[:16]}:{last_step}"
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
 
 
 class Run:
@@ -119,6 +102,7 @@ class Run:
         "clock",
         "ended",
         "identity",
+        "parts",
         "recording",
         "span",
     )
@@ -134,7 +118,7 @@ class Run:
         self.identity = identity
         self.clock = clock
         """The name of its clock here, where another process or part of the run has one too."""
-        self._forks = _Shared.forks
+        self._forks = Counting.forks
         self._attributes: Mapping[str, Any] | None = None
         self.recording = recording
         """False: nothing of this run is recorded (not configured, or dropped at its head)."""
@@ -145,6 +129,8 @@ class Run:
         self._final_given = False
         self._final_text: str | None = None
         self._step = last_step
+        self.parts = Parts()
+        """What went to other processes."""
         self._failures: dict[object, Attempt] = {}
         self._counts: dict[object, int] = {}
 
@@ -171,15 +157,15 @@ class Run:
 
     def tick(self) -> int:
         """Take the next value of the logical clock, from 1."""
-        with _Shared.lock:
-            if self._forks != _Shared.forks:  # a forked child counts on beside its parent
-                self._forks, self.clock = _Shared.forks, new_clock(self._step)
+        with Counting.lock:
+            if self._forks != Counting.forks:  # a forked child counts on beside its parent
+                self._forks, self.clock = Counting.forks, new_clock(self._step)
             self._step += 1
             return self._step
 
     def attempt(self, key: object, operation_id: str | None) -> Attempt:
         """Tell which try this is: by the declared operation id, else by what failed before."""
-        with _Shared.lock:
+        with Counting.lock:
             if operation_id is None:
                 return self._failures.pop(key, FIRST)
             number = self._counts.get((key, operation_id), 0) + 1
@@ -188,7 +174,7 @@ class Run:
 
     def failed(self, key: object, attempt: Attempt) -> None:
         """Remember that this call failed, so that a repetition counts as its next attempt."""
-        with _Shared.lock:
+        with Counting.lock:
             if len(self._failures) >= _MAX_OPEN_FAILURES:
                 self._failures.pop(next(iter(self._failures)))
             self._failures[key] = Attempt(attempt.number + 1, attempt.operation_id)
@@ -202,7 +188,7 @@ class Run:
         """Take the run span; `input_given` tells whether the run's input is on it already."""
         self.span = span
         self._input_given = input_given
-        with _Shared.lock:
+        with Counting.lock:
             _begun.add(self)
 
     def tell(self, key: str, said: Iterable[str]) -> None:
@@ -306,7 +292,7 @@ _begun: WeakSet[Run] = WeakSet()
 
 def open_runs() -> list[Run]:
     """Return the recorded runs that this process opened and that have not ended."""
-    with _Shared.lock:
+    with Counting.lock:
         begun = list(_begun)
     return [run for run in begun if not run.ended]
 

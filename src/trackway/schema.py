@@ -172,6 +172,10 @@ class Trackway:
     STREAM_FIRST_CHUNK: Final = "trackway.stream.time_to_first_chunk"
     STREAM_RETURNED: Final = "trackway.stream.returned"
     HOLES: Final = "trackway.holes"
+    HANDED_OVER: Final = "trackway.handed_over"
+    """How many parts of the run went to other processes from here: an id, a colon, the number."""
+    HANDED_OVER_PART: Final = "trackway.handed_over.part"
+    """Which of them has ended here: the same id, a colon, its place."""
     COST_USD: Final = "trackway.cost_usd"
 
     EVENT_DECISION: Final = "trackway.decision"

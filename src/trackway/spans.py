@@ -225,7 +225,9 @@ class Live:
         try:
             if self.root and run is not None:
                 run.ended = True
-                self.span.set_attribute(Trackway.RUN_LAST_STEP, run.last_step)
+                self.span.set_attributes(
+                    {Trackway.RUN_LAST_STEP: run.last_step, **run.parts.attributes()}
+                )
             self.span.end()
             if self.root and self.recorder.flush_at_run_end is not None:
                 self.recorder.flush_at_run_end()

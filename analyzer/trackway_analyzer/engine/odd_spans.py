@@ -24,7 +24,9 @@ _CALL_MARKS: Final = (
     Trackway.CAPTURE_ERROR,
     Trackway.STREAM_ABANDONED,
     Trackway.STREAM_RETURNED,
+    Trackway.STEP_CLOCK,
 )
+_COUNTS_APART: Final = f"contains(attributes, '\"{Trackway.STEP_CLOCK}\"')"
 _BY_ARGUMENTS: Final = ("'[redacted:'", "'\"operation_id\"'", "'\"idempotency_key\"'")
 """What arguments may hold by which an effect is the same as another, or cannot be told from it."""
 _SAID_BEFORE: Final = f"""'"({"|".join(sorted(filter(None, ASSISTANT)))})"'"""
@@ -83,6 +85,7 @@ def _step(looks: Looks) -> str:
     text = " OR ".join(
         f"coalesce(contains({name}, '\"tool_call'), false)" for name in ("input", "output")
     )
+    text += f" OR CASE WHEN marked THEN {_COUNTS_APART} ELSE false END"
     if looks.texts:
         # What the assistant said before the final text: a later model was told of it.
         text += f" OR coalesce(regexp_matches(input, {_SAID_BEFORE}), false)"
@@ -93,6 +96,8 @@ def _root() -> str:
     return (
         "parent_span_id IS NOT NULL OR tool IS NOT NULL OR coalesce(output = 'null', false)"
         f" OR coalesce(contains(attributes, '\"{Trackway.INSTRUMENTATION_LOST}\"'), false)"
+        f" OR coalesce(contains(attributes, '\"{Trackway.STEP_CLOCK}\"'), false)"
+        f" OR coalesce(contains(attributes, '\"{Trackway.HANDED_OVER}'), false)"
         f" OR CASE WHEN coalesce(contains(attributes, {quoted(STREAMED)}), false)"
         f" THEN coalesce(regexp_matches(output, {quoted(IN_PIECES)}), false) ELSE false END"
     )

@@ -7,8 +7,8 @@
 5. `clock_skew`: a span started more than 1 ms before its parent. Counts spans. Or steps beside
    others have neither a start nor a logical clock: no clock orders them. Counts those steps.
 6. `unfinished_span`: a step never ended; or spans that are no steps, counted together; or a run
-   of our SDK lacks the run span of a part, which is exported when it ends (`run_parts`). Counts
-   run ids.
+   of our SDK lacks the run span of a part, which is exported when it ends, or parts of it that
+   went to other processes left no mark of their end (`run_parts`). Counts run ids, or parts.
 7. `truncated_value`: values were cut at a limit. Counts fields.
 8. `dropped_attributes`: the SDK that wrote the span dropped some. Counts attributes.
 9. `content_off`: a tool step has neither arguments nor result, a model step no messages.
@@ -51,7 +51,7 @@ from trackway_analyzer.reconstruct.faults import gaps_of_faults
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, GapRow, gap
 from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.reconstruct.named_holes import gaps_of_named_holes
-from trackway_analyzer.reconstruct.run_parts import gaps_of_run_parts
+from trackway_analyzer.reconstruct.run_parts import gaps_of_handed_over, gaps_of_run_parts
 from trackway_analyzer.reconstruct.unobserved import gaps_of_the_unobserved
 from trackway_analyzer.reconstruct.usage import gaps_of_usage
 from trackway_analyzer.reconstruct.value_gaps import gaps_of_values
@@ -149,6 +149,7 @@ _FINDERS: Final = (
     _untimed,
     _cut_off,
     gaps_of_run_parts,
+    gaps_of_handed_over,
     gaps_of_clocks,
     gaps_of_named_holes,
     gaps_of_values,

@@ -1,9 +1,12 @@
-"""Did every part of a run of our SDK end? A run span is exported when its part ends.
+"""Did every part of a run of our SDK end? Each leaves a span when it does.
 
 1. A run of ours without a run span did not end, or its span was lost.
 2. A run that was taken up again has a run span for each part. One part's does not speak for
    another: a span of the run whose way up ends at a parent that is missing, below no run span, and
    which began outside the time of every run span that is there, belongs to a part that has none.
+3. What a run hands over to other processes is counted where it leaves, and marked by a span where
+   it ends (`trackway.handed_over`): more parts than marks, and some were killed, went on beyond the
+   end of the trace, or ran in a process that recorded nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +27,10 @@ _OF_RUN_SPAN: Final = rf'"(?:{Trackway.SCHEMA_VERSION}|{Trackway.RUN_LAST_STEP})
 )
 """An attribute of run spans alone: of each from its start, or from its end."""
 _NO_RUN_SPAN: Final = "the run span is missing: the run did not end, or its span was lost"
+_NOT_BACK: Final = (
+    "parts that went to other processes and left no mark of their end: killed, still going on, or "
+    "in a process that does not call trackway.configure()"
+)
 _NO_PART: Final = "the run span of a part is missing: it did not end, or its span was lost"
 
 
@@ -45,6 +52,33 @@ def gaps_of_run_parts(evidence: Evidence) -> Found:
         pairs = np.unique(np.stack((run[found], own[found])), axis=1)
         for number, count in zip(*np.unique(pairs[0], return_counts=True), strict=True):
             yield int(number), gap(GapName.UNFINISHED_SPAN, int(count), detail=detail)
+
+
+def gaps_of_handed_over(evidence: Evidence) -> Found:
+    """One gap for the parts of a run that came to no end in another process."""
+    columns, run = evidence.columns, evidence.run
+    member = run != NONE
+    counts: dict[tuple[int, str], int] = defaultdict(int)
+    for row, value in columns.told(Trackway.HANDED_OVER, member):
+        name, number = _numbered(value)
+        counts[int(run[row]), name] = max(counts[int(run[row]), name], number)
+    if not counts:
+        return
+    ended: dict[tuple[int, str], set[int]] = defaultdict(set)
+    for row, value in columns.told(Trackway.HANDED_OVER_PART, member):
+        name, number = _numbered(value)
+        ended[int(run[row]), name].add(number)
+    missing: dict[int, int] = defaultdict(int)
+    for part, count in counts.items():
+        missing[part[0]] += max(0, count - len(ended[part]))
+    for of, count in missing.items():
+        if count:
+            yield of, gap(GapName.UNFINISHED_SPAN, count, detail=_NOT_BACK)
+
+
+def _numbered(value: object) -> tuple[str, int]:
+    name, _, number = str(value).rpartition(":")
+    return name, int(number) if name and number.isdecimal() else 0
 
 
 def _outside(columns: SpanColumns, own: Ints, spans: Ints, rows: Ints) -> Ints:

@@ -165,6 +165,30 @@ def test_a_run_of_which_a_library_was_cut_off_is_not_taken_for_one_like_it() -> 
     assert_same(spans, policy)
 
 
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [
+        ("workflow", '"trackway.handed_over":"c0ffee:1"'),
+        ("workflow", '"trackway.step.clock":"c0ffee:0"'),
+        ("tool", '"trackway.step.clock":"c0ffee:0"'),
+        ("llm", '"trackway.step.clock":"c0ffee:0"'),
+    ],
+)
+def test_a_run_of_which_a_part_was_elsewhere_is_not_taken_for_one_like_it(
+    of: str, said: str
+) -> None:
+    rows = population(40, [], 0, 3).to_pylist()
+    for row in rows:
+        if row["operation"] == of and row["run_id"][-1] in "02468":
+            before = (row["attributes"] or "{}")[:-1]
+            row["attributes"] = f"{before}{',' if len(before) > 1 else ''}{said}}}"
+    spans = pa.Table.from_pylist(rows, schema=SPAN_SCHEMA)
+    policy = Policy.from_yaml("version: 1\nrules:\n  - called: delete_account\n")
+    states = set(check(reconstruct(spans), policy).table["state"].to_pylist())
+    assert {"violated", "insufficient"} <= states
+    assert_same(spans, policy)
+
+
 def test_a_call_whose_outcome_nobody_could_judge_is_not_taken_for_one_like_it() -> None:
     rows = population(40, [], 0, 3).to_pylist()
     for row in rows:

@@ -481,7 +481,7 @@ def test_a_model_call_without_cost_makes_the_sum_too_small():
 
 def said_so(record: Recording, error: str, **columns: Any) -> Trajectory:
     attributes = {"trackway.capture_error": error}
-    record.tool("refund", {"id": 7}, {"code": 402}, attributes=attributes, **columns)
+    record.tool("refund", {"id": 7}, {"amount": 402}, attributes=attributes, **columns)
     return record.run()
 
 
@@ -519,8 +519,8 @@ def test_what_a_run_could_not_record_is_a_gap_of_the_run():
 def test_a_predicate_outside_another_instrumentor_s_span_of_the_call_counts():
     record = Recording()
     attributes = {"trackway.capture_error": "success: KeyError"}
-    outer = record.tool("refund", {"id": 7}, {"code": 402}, attributes=attributes)
-    record.tool("refund", {"id": 7}, {"code": 402}, outer, scope="openinference")
+    outer = record.tool("refund", {"id": 7}, {"amount": 402}, attributes=attributes)
+    record.tool("refund", {"id": 7}, {"amount": 402}, outer, scope="openinference")
     (step,) = record.run().steps
     assert step.ok is None
 
@@ -548,6 +548,34 @@ def test_a_part_of_a_resumed_run_that_never_ended_is_unfinished():
 
 def test_a_resumed_run_whose_parts_ended_has_no_gap():
     assert gaps(resumed_runs(second_run_span=True).run()) == {}
+
+
+def handed_over(*marks: str, told: str) -> Recording:
+    record = Recording()
+    agent = record.agent(
+        "support", run_id="r", attributes={**RUN_SPAN, "trackway.handed_over": told}
+    )
+    record.tool("lookup", {}, "done", agent, run_id="r")
+    for mark in marks:
+        said = {"trackway.handed_over.part": mark}
+        record.wrapper(agent, run_id="r", attributes=said)
+    return record
+
+
+def test_a_part_that_left_no_mark_of_its_end_is_unfinished():
+    run = handed_over("c0ffee:1", "c0ffee:1", "c0ffee:3", "beef:2", told="c0ffee:3").run()
+    assert gaps(run) == {"unfinished_span": 1}
+    (finding,) = Never("delete").check(run.batch)
+    assert finding.state is State.INSUFFICIENT
+
+
+def test_parts_that_each_left_a_mark_are_no_gap():
+    assert gaps(handed_over("c0ffee:2", "c0ffee:1", told="c0ffee:2").run()) == {}
+
+
+@pytest.mark.parametrize("told", ["", "c0ffee", "c0ffee:", "c0ffee:-1", "c0ffee:1.5", "7", ":7"])
+def test_what_is_no_count_of_parts_is_none(told: str):
+    assert gaps(handed_over(told=told).run()) == {}
 
 
 def test_a_call_below_a_missing_span_within_the_run_is_of_the_part_that_ended():
