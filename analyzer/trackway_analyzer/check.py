@@ -3,7 +3,8 @@
 1. Any violation of a rule of severity `error` makes the verdict `violation`.
 2. Otherwise, a run in which a rule of severity `error` cannot be decided makes it `insufficient`.
    So does a check of no run, or by no rule, or of a source of which something that may have held
-   spans could not be read: no evidence is never a pass.
+   spans could not be read, or that names a tool of such a rule and is not read: no evidence is
+   never a pass.
 3. Otherwise it is `pass`. A rule of severity `warning` counts only in a strict report, and there as
    an `error` does.
 4. A finding gets its sentence when somebody looks at it; the verdict needs none.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import islice
@@ -26,9 +27,11 @@ from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.frames import frame
 from trackway_analyzer.json_text import compact
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.read.quarantine import NamingLoss, losses_naming, lost
 from trackway_analyzer.rules.finding import Finding, Layer, Severity, State
 from trackway_analyzer.rules.policy import Policy
 from trackway_analyzer.rules.rule import InsufficientEvidenceError, RuleViolationError
+from trackway_analyzer.rules.tools import MUTATE, NOTIFY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,6 +144,8 @@ class CheckReport:
     """Whether rules of severity `warning` count."""
     unread: int = 0
     """Things of the source that could not be read and may have held spans."""
+    naming: tuple[NamingLoss, ...] = ()
+    """What is not read and names a tool of the policy."""
 
     @property
     def batch(self) -> RunBatch:
@@ -176,7 +181,8 @@ class CheckReport:
         if any(count.violated for count in counting):
             return Verdict.VIOLATION
         undecided = any(count.insufficient for count in counting)
-        if undecided or self.unread or not len(self.checked) or not self.counts:
+        unread = self.unread or self.naming
+        if undecided or unread or not len(self.checked) or not self.counts:
             return Verdict.INSUFFICIENT
         return Verdict.PASS
 
@@ -249,13 +255,34 @@ class CheckReport:
         )
 
 
-def check(batch: RunBatch, policy: Policy, *, strict: bool = False, unread: int = 0) -> CheckReport:
-    """Check every run of a batch against a policy; `unread`: see `CheckReport`.
+def check(
+    batch: RunBatch, policy: Policy, *, strict: bool = False, quarantine: pa.Table | None = None
+) -> CheckReport:
+    """Check every run of a batch against a policy; `quarantine`: what was not read of its source.
 
     Raises TypeError where the policy is none.
     """
     require_policy(policy)
-    return CheckReport(InMemory(batch), policy, policy.check(batch), strict, unread)
+    report = CheckReport(InMemory(batch), policy, policy.check(batch), strict)
+    return report if quarantine is None else with_losses(report, quarantine)
+
+
+def with_losses(report: CheckReport, quarantine: pa.Table) -> CheckReport:
+    """Judge what was not read of a source by what the policy asks."""
+    tools = named_tools(report.policy, strict=report.strict)
+    naming = losses_naming(quarantine, tools)
+    return replace(report, unread=report.unread + lost(quarantine), naming=naming)
+
+
+def named_tools(policy: Policy, *, strict: bool = False) -> frozenset[str]:
+    """Return the tools of which a call could change the verdict: those that its rules name.
+
+    Where a rule names none, those that are declared to change something.
+    """
+    counting = [rule for rule in policy.rules if strict or rule.severity is Severity.ERROR]
+    named = [rule.names_tools() | rule.speaks_of() for rule in counting]
+    changing = {name for name, spec in policy.tools.items() if spec.kind in (MUTATE, NOTIFY)}
+    return frozenset().union(*named, *(changing for names in named if not names))
 
 
 def require_policy(policy: object) -> None:
@@ -284,7 +311,7 @@ def _text(value: JsonValue) -> str | None:
 
 def _nothing_checked(report: CheckReport) -> Finding:
     if report.counts and len(report.checked):
-        missing = unread_text(report.unread)
+        missing = unread_text(report.unread) if report.unread else str(report.naming[0])
     else:
         lacks = "no run" if not len(report.checked) else "no rule"
         missing = f"there was {lacks} to check"

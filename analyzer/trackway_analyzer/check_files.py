@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway_analyzer.batch import RunBatch
-from trackway_analyzer.check import CheckReport, require_policy
+from trackway_analyzer.check import CheckReport, require_policy, with_losses
 from trackway_analyzer.engine.groups import WHOLE, Groups, grouped
 from trackway_analyzer.engine.native_files import NativeFiles
 from trackway_analyzer.engine.store import Store, store_of
@@ -52,7 +52,8 @@ def check_files(
     require_policy(policy)
     judged = judge_files(files, policy, threads=threads)
     found = InFiles(files, judged.keys, everything)
-    return CheckReport(found, policy, judged.table, strict, unread=files.unread)
+    report = CheckReport(found, policy, judged.table, strict)
+    return with_losses(report, files.quarantine)
 
 
 @dataclass(frozen=True)
@@ -211,16 +212,23 @@ class _Judgement:
 
 
 def runs_with(
-    store: Store, keys: Words, *, plain: bool = False, until: int | None = None
+    store: Store,
+    keys: Words,
+    *,
+    plain: bool = False,
+    until: int | None = None,
+    rows: int | None = None,
 ) -> RunBatch:
     """The runs with these keys, whole, in this order.
 
-    `plain`: they stand for themselves; `until`: no span of them starts later, in ns.
+    `plain`: they stand for themselves; `until`: no span of them starts later, in ns; `rows`: all of
+    them are among the first rows of the files.
     """
     if not len(keys):
         return RunBatch.empty()
     if len(keys) <= _FEW:
-        return _in_order(store, [reconstruct(store.few(keys, plain=plain, until=until))], keys)
+        found = store.few(keys, plain=plain, until=until, rows=rows)
+        return _in_order(store, [reconstruct(found)], keys)
     return _in_order(store, [reconstruct(spans) for spans in store.whole(keys)], keys)
 
 
@@ -233,7 +241,7 @@ def _in_order(store: Store, batches: Sequence[RunBatch], keys: Words) -> RunBatc
 
 def _judged_groups(store: Store, policy: Policy, runs: Groups) -> _Judgement:
     """Judge one run of each group. A group whose steps stand in another order is no group."""
-    batch = runs_with(store, runs.stand_in, plain=True, until=runs.until)
+    batch = runs_with(store, runs.stand_in, plain=True, until=runs.until, rows=runs.rows)
     start = batch.steps.column("start").cast(pa.int64()).to_numpy()
     run = batch.steps.column("run").to_numpy()
     falls = (np.diff(start) < 0) & (np.diff(run) == 0)

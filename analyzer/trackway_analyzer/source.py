@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, Final
@@ -25,7 +26,7 @@ from trackway_analyzer.engine.native_files import NativeFiles
 from trackway_analyzer.outcomes import Joined, OutcomeRow, joined
 from trackway_analyzer.read import read
 from trackway_analyzer.read.overlooked import overlooked
-from trackway_analyzer.read.quarantine import QUARANTINE_SCHEMA
+from trackway_analyzer.read.quarantine import QUARANTINE_SCHEMA, quarantine_table
 from trackway_analyzer.read.source import PassedOver, listing
 from trackway_analyzer.summary import GAP_SCHEMA
 
@@ -62,11 +63,17 @@ class SpanSource:
         if not place or self._dialect is not None or self._format not in (None, "parquet"):
             return None
         named = listing(self._source)
-        if next(overlooked(named), None) is not None:
-            return None
         found = named.files
-        local = all(file.filesystem is None and file.path.endswith(_PARQUET) for file in found)
-        return NativeFiles.of([file.path for file in found]) if local else None
+        if any(file.filesystem is not None or not file.path.endswith(_PARQUET) for file in found):
+            return None
+        beside = list(overlooked(named))
+        if any(other.what is not None for other in beside):
+            return None
+        files = NativeFiles.of([file.path for file in found])
+        if files is None or not beside:
+            return files
+        aside = quarantine_table([other.passed_over() for other in beside])
+        return replace(files, quarantine=pa.concat_tables([files.quarantine, aside]))
 
     @cached_property
     def passed_over(self) -> tuple[PassedOver, ...]:

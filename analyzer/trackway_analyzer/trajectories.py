@@ -25,7 +25,6 @@ from trackway_analyzer.engine.local import LocalEngine, collect
 from trackway_analyzer.engine.native_files import NativeFiles
 from trackway_analyzer.frames import frame
 from trackway_analyzer.model import Trajectory
-from trackway_analyzer.read.quarantine import lost
 from trackway_analyzer.reconstruct.membership import spans_of_runs
 from trackway_analyzer.select import Where, matching, where
 from trackway_analyzer.source import JudgedSource, RunSource, source_gap_table
@@ -180,7 +179,7 @@ class Trajectories:
             from trackway_analyzer.check_files import check_files
 
             return check_files(files, policy, strict=strict, everything=lambda: self.batch)
-        return check(self.batch, policy, strict=strict, unread=lost(self.quarantined))
+        return check(self.batch, policy, strict=strict, quarantine=self.quarantined)
 
     @property
     def large_files(self) -> NativeFiles | None:

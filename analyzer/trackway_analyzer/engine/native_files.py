@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trackway.schema import SCOPE_NAME
-from trackway_analyzer.read.carried import UNREAD_SOURCE, lost_by
+from trackway_analyzer.read.carried import UNREAD_SOURCE, told_by
+from trackway_analyzer.read.quarantine import quarantine_table
 from trackway_analyzer.tables import SPAN_SCHEMA
 
 _PARTITION: Final = "service"
@@ -39,8 +40,8 @@ class NativeFiles:
     """Columns without any value."""
     constant: frozenset[str]
     """Columns with one value in all rows."""
-    unread: int = 0
-    """Things of the sources that they were converted from that may have held what a run did."""
+    quarantine: pa.Table = field(default_factory=quarantine_table)
+    """What could not be read of the sources that they were converted from."""
     tell_of_unread: bool = False
     """Some hold a row that tells of those, and is none of a span (`carried`)."""
 
@@ -79,7 +80,7 @@ class NativeFiles:
                 for name, s in spread.items()
                 if s.filled and not s.nulls and len(s.values) == 1
             ),
-            sum(lost_by(metadata.metadata) for metadata in found),
+            told_by(metadata.metadata for metadata in found),
             aside > 0,
         )
 

@@ -6,12 +6,12 @@
    source `UNREAD_SOURCE`, and says the same. It comes along into a frame, and is taken out here.
 2. Who reads the file finds the same rows: they name the first file, not the converted one. They
    count once, however many files of one source carry them.
-3. What loses nothing (`NOTES`) is not carried.
+3. What loses nothing (`NOTES`) is not carried, unless it may name a tool.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import orjson
@@ -19,12 +19,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway.schema import UNREAD_FOOTER, Operation
+from trackway_analyzer.read.names_held import bounded_names
 from trackway_analyzer.read.quarantine import (
     NOTES,
     Quarantine,
     Quarantined,
     Reason,
-    lost,
     quarantine_table,
 )
 from trackway_analyzer.tables import SPAN_SCHEMA
@@ -42,7 +42,7 @@ Row = dict[str, Any]
 def carried_rows(quarantine: pa.Table) -> list[Row]:
     """Return the rows of a quarantine that go with a converted file, as JSON holds them."""
     rows: list[Row] = quarantine.to_pylist()
-    return [row for row in rows if row["reason"] not in NOTES]
+    return [row for row in rows if row["reason"] not in NOTES or row["names"]]
 
 
 def footer_of(quarantine: pa.Table) -> dict[str, str]:
@@ -102,11 +102,12 @@ def adopt_footer(footer: Mapping[bytes, bytes] | None, quarantine: Quarantine) -
         adopt(_decoded(footer[_FOOTER]), quarantine)
 
 
-def lost_by(footer: Mapping[bytes, bytes] | None) -> int:
-    """Count the things of a footer that may have held what a run did."""
+def told_by(footers: Iterable[Mapping[bytes, bytes] | None]) -> pa.Table:
+    """Return what footers say could not be read, as a table of `QUARANTINE_SCHEMA`."""
     quarantine = Quarantine("")
-    adopt_footer(footer, quarantine)
-    return lost(quarantine_table(quarantine.take()))
+    for footer in footers:
+        adopt_footer(footer, quarantine)
+    return quarantine_table(quarantine.take())
 
 
 def adopt(rows: Any, quarantine: Quarantine) -> None:
@@ -133,9 +134,16 @@ def _entry(row: Any) -> Quarantined | None:
     if not (isinstance(file, str) and isinstance(detail, str) and whole):
         return None
     try:
-        return Quarantined(file, Reason(str(row.get("reason"))), detail, offset, count)
+        reason = Reason(str(row.get("reason")))
+        return Quarantined(file, reason, detail, offset, count, _names(row.get("names")))
     except ValueError:
         return None
+
+
+def _names(told: Any) -> tuple[str, ...] | None:
+    if not isinstance(told, list):
+        return None
+    return bounded_names(name for name in told if isinstance(name, str))
 
 
 def _decoded(text: bytes) -> Any:

@@ -21,6 +21,7 @@ from trackway_analyzer.read.decoded_json import NotJson, decoded
 from trackway_analyzer.read.detect import looks_like
 from trackway_analyzer.read.json_pieces import SEPARATORS, Loss, Pieces, pieces
 from trackway_analyzer.read.json_pieces import Located as Located
+from trackway_analyzer.read.names_held import names_in_file
 from trackway_analyzer.read.otlp_usual import UsualDocument
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.unread_forms import unread_text
@@ -31,6 +32,8 @@ _KEYS: Final = (
     *(b'"trace_id"', b'"span_id"'),
 )
 """What a document of spans holds, however damaged it is."""
+_HEAD: Final = 65_536
+"""Bytes of what is no JSON that are looked through for names."""
 _NO_JSON: Final = "a line that is no JSON"
 _BLANK: Final = b" \t\r\n,\x1e"
 _GOING_ON: Final = (b"]", b"}", b",", b":")
@@ -102,8 +105,11 @@ def _whole(
         if unread is not None:
             quarantine.add(Reason.UNREAD_FORM, unread, offset)
             return
-        never = reason is Reason.NOT_A_TRACE
-        quarantine.add(reason, looks_like(text) if never else f"no JSON: {document.why}", offset)
+        if reason is Reason.NOT_A_TRACE:
+            names = names_in_file(quarantine.file, text[:_HEAD])
+            quarantine.add(reason, looks_like(text), offset, names=names)
+        else:
+            quarantine.add(reason, f"no JSON: {document.why}", offset)
 
 
 def _lines_of(text: bytes, offset: int) -> Pieces:

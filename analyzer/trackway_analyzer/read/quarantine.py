@@ -12,16 +12,21 @@
    no step is a run without steps, with the gap `tools_not_observable`. A list of no traces loses
    nothing. So is what an answer of a store says that it lacks (`partial_answer`), and
    what looks like calls or spans in a form that is not read (`unread_form`).
+6. What lost nothing may name a tool all the same (`names_held`): to whoever asks about that tool it
+   is lost (`losses_naming`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
+
+from trackway_analyzer.read.names_held import bounded_names, named_of
 
 
 class Reason(StrEnum):
@@ -56,6 +61,7 @@ QUARANTINE_SCHEMA: pa.Schema = pa.schema(
         pa.field("reason", pa.string(), nullable=False),
         ("detail", pa.string()),
         pa.field("count", pa.int64(), nullable=False),
+        ("names", pa.list_(pa.string())),  # words that may name a tool; null: nobody looked
     ]
 )
 
@@ -78,6 +84,40 @@ def lost(quarantine: pa.Table) -> int:
     return sum(count for reason, count in rows if reason not in _HARMLESS)
 
 
+@dataclass(frozen=True, slots=True)
+class NamingLoss:
+    """Something that is not read, lost nothing that is known, and names a tool."""
+
+    place: str
+    what: str
+    tool: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.place} names {self.tool} and is not read ({self.what}): it may hold a call of"
+            " it; convert it to a format that is read, or leave it out"
+        )
+
+
+def losses_naming(quarantine: pa.Table, tools: Collection[str]) -> tuple[NamingLoss, ...]:
+    """Return what else is lost of a table of `QUARANTINE_SCHEMA` for a question on these tools."""
+    if not tools:
+        return ()
+    held = pc.greater(pc.list_value_length(quarantine.column("names")), 0)
+    named = quarantine.filter(held.fill_null(False)).to_pylist()
+    found = []
+    for row in named:
+        tool = named_of(row["names"], tools) if row["reason"] in _HARMLESS else None
+        if tool is not None:
+            place = _place(row["file"], row["offset"])
+            found.append(NamingLoss(place, f"{row['reason']}: {row['detail']}", tool))
+    return tuple(found)
+
+
+def _place(file: str, offset: int | None) -> str:
+    return file if offset is None else f"{file} at byte {offset}"
+
+
 class QuarantineError(ValueError):
     """Strict mode met something that it would have put aside."""
 
@@ -91,9 +131,11 @@ class Quarantined:
     detail: str
     offset: int | None = None
     count: int = 1
+    names: tuple[str, ...] | None = None
+    """Words of it that may name a tool (`names_held`)."""
 
     def __str__(self) -> str:
-        place = self.file if self.offset is None else f"{self.file} at byte {self.offset}"
+        place = _place(self.file, self.offset)
         times = f" ({self.count} times)" if self.count > 1 else ""
         return f"{place}: {self.reason}: {self.detail}{times}"
 
@@ -111,10 +153,16 @@ class Quarantine:
         self._carried: list[Quarantined] = []
 
     def add(
-        self, reason: Reason, detail: str, offset: int | None = None, *, count: int = 1
+        self,
+        reason: Reason,
+        detail: str,
+        offset: int | None = None,
+        *,
+        count: int = 1,
+        names: tuple[str, ...] | None = None,
     ) -> None:
         """Put a loss aside. Raises QuarantineError in strict mode."""
-        entry = Quarantined(self.file, reason, detail, offset, count)
+        entry = Quarantined(self.file, reason, detail, offset, count, names)
         if self._strict and reason not in NOTES:
             raise QuarantineError(str(entry))
         key = (reason, detail if len(self._found) < _DETAILS else "others")
@@ -122,8 +170,11 @@ class Quarantine:
         if known is None:
             self._found[key] = entry
         else:
+            both = (known.names, names)
+            held = None if both == (None, None) else bounded_names(n for b in both for n in b or ())
+            times = known.count + count
             self._found[key] = Quarantined(
-                self.file, reason, known.detail, known.offset, known.count + count
+                self.file, reason, known.detail, known.offset, times, held
             )
 
     def adopt(self, entry: Quarantined) -> None:
@@ -164,6 +215,7 @@ def quarantine_table(entries: Sequence[Quarantined] = ()) -> pa.Table:
                 "reason": entry.reason.value,
                 "detail": entry.detail,
                 "count": entry.count,
+                "names": entry.names,
             }
             for entry in entries
         ],

@@ -20,8 +20,8 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -107,6 +107,15 @@ class PassedOver:
     """The folder on its file system."""
     filesystem: pafs.FileSystem | None = None
 
+    def but(self, files: Collection[str]) -> PassedOver:
+        """Those that are none of these files."""
+        kept = tuple(name for name in self.names if self.name_of(name) not in files)
+        return replace(self, names=kept)
+
+    def name_of(self, below: str) -> str:
+        """Return what a file of the folder is called elsewhere."""
+        return f"{self.folder.rstrip('/')}/{below}"
+
     def __str__(self) -> str:
         return f"names that end like no format: {_listed(list(self.names))}"
 
@@ -122,8 +131,7 @@ class Listing:
         """Return the files that are passed over."""
         for others in self.passed_over:
             for below in others.names:
-                name = f"{others.folder.rstrip('/')}/{below}"
-                yield TraceFile(name, f"{others.root}/{below}", others.filesystem)
+                yield TraceFile(others.name_of(below), f"{others.root}/{below}", others.filesystem)
 
 
 def listing(source: Location | Iterable[Location]) -> Listing:

@@ -30,6 +30,7 @@ from trackway_analyzer.read.json_documents import MAX_DOCUMENT, Located, documen
 from trackway_analyzer.read.left_spools import SPOOL_ENDINGS
 from trackway_analyzer.read.log_records import LogRecords
 from trackway_analyzer.read.logs_ahead import LogsAhead, holds_logs
+from trackway_analyzer.read.names_held import is_of_the_expected, names_held
 from trackway_analyzer.read.otlp_json import keep_logs, spans_of
 from trackway_analyzer.read.otlp_levels import (
     RECORDS,
@@ -46,7 +47,7 @@ from trackway_analyzer.read.otlp_signals import (
     kept_logs,
 )
 from trackway_analyzer.read.otlp_usual import UsualDocument, usual_spans
-from trackway_analyzer.read.overlooked import overlooked
+from trackway_analyzer.read.overlooked import OTHERWISE_NAMED, overlooked
 from trackway_analyzer.read.parquet import ForeignTableError, any_table, parquet_tables
 from trackway_analyzer.read.partial_answers import PartialAnswers, is_empty_answer
 from trackway_analyzer.read.quarantine import Quarantine, Quarantined, Reason, quarantine_table
@@ -66,8 +67,6 @@ def read_files(
 ) -> Iterator[SpanBatch]:
     """Return the spans of files, batch by batch. Raises QuarantineError in strict mode."""
     work = _Work(reader, forced, strict=strict)
-    for others in source.passed_over:
-        work.pass_over(others)
     work.look_over(source)
     for file in work.in_order(list(source.files)):
         yield from work.file(file)
@@ -104,15 +103,24 @@ class _Work:
 
     def pass_over(self, others: PassedOver) -> None:
         """Name files of a folder that are not read."""
+        if not others.names:
+            return
         quarantine = Quarantine(others.folder)
         quarantine.add(Reason.PASSED_OVER, str(others), count=len(others.names))
         self._gathering.put_aside(quarantine)
 
     def look_over(self, source: Listing) -> None:
-        """Put aside files that are not read and may hold traces."""
-        for file, what in overlooked(source):
-            quarantine = Quarantine(file.name, strict=self._strict)
-            quarantine.add(Reason.UNREAD_FORM, what)
+        """Put aside files of folders that are not read, those by themselves that may tell."""
+        found = list(overlooked(source))
+        naming = {other.file.name for other in found if other.what is None}
+        for others in source.passed_over:
+            self.pass_over(others.but(naming))
+        for other in found:
+            quarantine = Quarantine(other.file.name, strict=self._strict)
+            if other.what is not None:
+                quarantine.add(Reason.UNREAD_FORM, other.what)
+            else:
+                quarantine.add(Reason.PASSED_OVER, OTHERWISE_NAMED, names=other.names)
             self._gathering.put_aside(quarantine)
 
     def file(self, file: TraceFile) -> Iterator[SpanBatch]:
@@ -221,8 +229,11 @@ class _Work:
             unread = unread_form(document)
             if unread is not None and self._forced is not None:
                 unread = f"it was to be read as {self._forced}, and is none: {unread}"
-            reason = Reason.NOT_A_TRACE if unread is None else Reason.UNREAD_FORM
-            quarantine.add(reason, unread or _foreign(document), offset)
+            if unread is None or is_of_the_expected(quarantine.file):
+                names = () if is_of_the_expected(quarantine.file) else names_held(document)
+                quarantine.add(Reason.NOT_A_TRACE, _foreign(document), offset, names=names)
+            else:
+                quarantine.add(Reason.UNREAD_FORM, unread, offset)
 
     def _usual(
         self, document: UsualDocument, quarantine: Quarantine, offset: int

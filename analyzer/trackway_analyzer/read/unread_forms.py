@@ -8,8 +8,9 @@
    form where it is known and what to do. What does not (settings, metrics, a list of names) is no
    trace, and lost nothing.
 3. Descriptions of tools are no calls: a schema has no arguments. Nor is what stands under a key
-   that says that it was expected (`expected_actions`, `ground_truth`), or a line of a log with the
-   ids of its span.
+   that says that it was expected (`expected_actions`, `ground_truth`), a line of a log or the
+   judgement of somebody with the ids of its span.
+4. No such list is ever complete: what is no trace by it may still name tools (`names_held`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-_IDS: Final = frozenset(["spanid", "traceid", "traceidhex"])
+from trackway_analyzer.read.names_held import EXPECTED
+
+_IDS: Final = frozenset(["spanid", "traceid", "traceidhex", "rootspanid"])
 _OF_SPANS: Final = frozenset(
     [
         *("parentspanid", "parentid", "parentobservationid", "parentrunid", "runtype"),
@@ -31,6 +34,7 @@ _CALLS: Final = frozenset(
     [
         *("toolcalls", "toolcall", "functioncall", "tooluse", "toolcallid", "tooluseid"),
         *("toolname", "toolinvocation", "toolinvocations", "functionresponse", "toolresult"),
+        *("functionname", "actiongroupinvocationinput", "agentthoughts"),
         *("toolresults", "toolresponse", "usedtools", "intermediatesteps"),
     ]
 )
@@ -39,15 +43,15 @@ _CALL_TYPE: Final = re.compile(
     r"(\w+[_.\- ])?(call|use|result|invocation|return|response|output|execution)",
     re.IGNORECASE,
 )
-_TYPES: Final = ("type", "kind", "part_kind", "event", "event_type", "object")
+_TYPES: Final = (
+    *("type", "kind", "part_kind", "event", "event_type", "object", "content_type", "$type"),
+)
 _SPEAKERS: Final = frozenset(["assistant", "model", "tool", "ai", "function", "gpt", "bot"])
 _SAID: Final = frozenset(["content", "parts", "value", "text", "message", "contents"])
 _KEY: Final = re.compile(r"[^a-z0-9]")
 _JSON_KEY: Final = re.compile(rb"[\"'](\w+)[\"']\s*:")
-_EXPECTED: Final = re.compile(
-    r"expect|ground_?truth|gold|reference_|eval(uation)?_(criteria|cases)", re.IGNORECASE
-)
 _LOGGED: Final = frozenset(["level", "levelname", "severity", "severitytext", "msg", "logger"])
+_JUDGED: Final = frozenset(["score", "rating", "comment", "feedback", "label", "annotation"])
 _MAX_NODES: Final = 200_000
 _HEAD: Final = 65_536
 
@@ -96,7 +100,7 @@ def unread_form(document: Any) -> str | None:
             if found is not None and found is not _SPOKEN:
                 return f"{found} {_WHAT_TO_DO}"
             spoken = spoken or found is _SPOKEN
-            waiting.extend(each for key, each in node.items() if not _EXPECTED.match(str(key)))
+            waiting.extend(each for key, each in node.items() if not EXPECTED.match(str(key)))
         elif isinstance(node, list):
             if _is_row_of_spans(node):
                 return _ROWS
@@ -184,7 +188,7 @@ def _told_by(node: Mapping[str, Any]) -> str | None:
 def _is_span(keys: set[str]) -> bool:
     if not keys.isdisjoint(_LOGGED):
         return False
-    both = keys >= {"traceid", "spanid"}
+    both = keys >= {"traceid", "spanid"} and keys.isdisjoint(_JUDGED)
     return both or (not keys.isdisjoint(_IDS) and not keys.isdisjoint(_OF_SPANS))
 
 
@@ -209,4 +213,6 @@ def _is_call(node: Mapping[str, Any]) -> bool:
 
 
 def _plain(key: object) -> str:
-    return _KEY.sub("", str(key).rpartition(".")[2].lower()) if isinstance(key, str) else ""
+    if not isinstance(key, str):
+        return ""
+    return _KEY.sub("", key.rpartition(".")[2].lower()).rstrip("0123456789")  # of tool_name_0, too

@@ -42,7 +42,15 @@ def print_report(report: CheckReport, to: Console, *, per_rule: int | None = PER
     held = [one_line(c.rule) for c in written if not c.violated and not c.insufficient]
     if held and len(report.checked):
         to.print(Text(f"held in every run: {', '.join(held)}", style="dim"), soft_wrap=True)
+    for loss in report.naming[:_MOST_NAMING]:
+        to.print(Text(f"  ? {one_line(str(loss))}", style="yellow"), soft_wrap=True)
+    if len(report.naming) > _MOST_NAMING:
+        more = len(report.naming) - _MOST_NAMING
+        to.print(Text(f"      … and {more} more like it", style="dim"))
     to.print(_verdict(report), soft_wrap=True)
+
+
+_MOST_NAMING: Final = 5
 
 
 def report_json(report: CheckReport) -> dict[str, Any]:
@@ -53,6 +61,7 @@ def report_json(report: CheckReport) -> dict[str, Any]:
         "runs": len(report.checked),
         "runs_kept": report.runs_kept,
         "unread": report.unread,
+        "not_read_and_named": [str(loss) for loss in report.naming],
         "rules": [
             {
                 "rule": count.rule,

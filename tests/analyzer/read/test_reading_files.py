@@ -106,6 +106,7 @@ def test_a_broken_line_costs_that_line_and_says_where(tmp_path: Path) -> None:
         "reason": "broken_line",
         "detail": "a line that is no JSON",
         "count": 2,
+        "names": None,
     }
 
 
