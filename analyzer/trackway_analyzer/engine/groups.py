@@ -40,7 +40,9 @@ class Groups:
     stand_in: Words
     """Of each group, the key of the run that stands for it."""
     until: int | None
-    """When the last of these runs ended, in ns; None where it does not help to know."""
+    """When the last of these runs ended, in ns; None where the files are sorted by run."""
+    rows: int | None
+    """How many rows of the files have to be read to meet all of these; None where unknown."""
     over: npt.NDArray[np.bool_]
     """Of each group, whether its runs may exceed a limit."""
     spent: pa.Table
@@ -63,7 +65,8 @@ def _groups(batches: Iterator[pa.RecordBatch], looks: Looks, *, early: bool) -> 
     parts: list[Digested] = []
     groups: list[Ints] = [np.empty(0, np.int64)]
     spent: list[pa.Table] = []
-    count = 0
+    count = read = 0
+    met: list[Ints] = [np.empty(0, np.int64)]
     for rows in batches:
         if not len(rows):
             continue
@@ -73,6 +76,8 @@ def _groups(batches: Iterator[pa.RecordBatch], looks: Looks, *, early: bool) -> 
         moved = pa.array(found.spent.column("run").to_numpy() + count)
         spent.append(found.spent.set_column(0, "run", moved))
         count += len(found.key)
+        met.append(found.last_row + (read + 1))
+        read += len(rows)
     key = np.concatenate([np.empty(0, np.uint64), *(part.key for part in parts)])
     start, end = (
         np.concatenate([np.empty(0, np.int64), *times])
@@ -91,6 +96,7 @@ def _groups(batches: Iterator[pa.RecordBatch], looks: Looks, *, early: bool) -> 
         group,
         key[stand_in],
         int(end[stand_in].max(initial=0)) if early else None,
+        None if early else int(np.concatenate(met)[stand_in].max(initial=0)),
         np.array(known.over, dtype=bool)[used],
         pa.concat_tables(spent) if spent else pa.table({}),
         split,

@@ -25,6 +25,7 @@ from trackway_analyzer.engine.digest import digest_query
 from trackway_analyzer.engine.gathered import gathered
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.engine.native_files import NativeFiles
+from trackway_analyzer.engine.sql_text import quoted
 from trackway_analyzer.read.carried import UNREAD_SOURCE
 from trackway_analyzer.read.parquet import span_table
 from trackway_analyzer.reconstruct.runs import By
@@ -48,10 +49,10 @@ class Store:
         self.files = files
         self._connection = connection
         self._reader = span_reader()
-        paths = ", ".join(_quoted(path) for path in files.paths)
+        paths = ", ".join(quoted(path) for path in files.paths)
         self._source = f"read_parquet([{paths}], hive_partitioning = false)"
         if files.tell_of_unread:
-            self._source = f"(FROM {self._source} WHERE source <> {_quoted(UNREAD_SOURCE)})"
+            self._source = f"(FROM {self._source} WHERE source <> {quoted(UNREAD_SOURCE)})"
 
     def digests(
         self, looks: Looks, *, order: Literal["sorted", "gathered"] = "sorted"
@@ -87,27 +88,31 @@ class Store:
             yield span_table(table, self._reader)
 
     def few(
-        self, keys: npt.NDArray[np.uint64], *, plain: bool, until: int | None = None
+        self,
+        keys: npt.NDArray[np.uint64],
+        *,
+        plain: bool,
+        until: int | None = None,
+        rows: int | None = None,
     ) -> pa.Table:
         """Spans of the runs with these keys, looked for by their ids: for a few thousand runs.
 
         Unless the runs are plain, also what else is in their traces. `until`: no span of them
-        starts later, in ns.
+        starts later, in ns; `rows`: all of them are among the first rows of the files.
         """
         early = "" if until is None else f"start <= {_instant(until)}"
-        ids = self.ids(keys, early).column("run_id").to_pylist()
-        wanted = f"run_id IN ({', '.join(map(_quoted, ids))})"
+        source = self._source if rows is None else f"(SELECT * FROM {self._source} LIMIT {rows})"
+        ids = self.ids(keys, early, source).column("run_id").to_pylist()
+        wanted = f"run_id IN ({', '.join(map(quoted, ids))})"
         if early:
             wanted += f" AND {early}"
         if not plain:
-            found = self._connection.sql(
-                f"SELECT DISTINCT trace_id FROM {self._source} WHERE {wanted}"
-            )
-            traces = ", ".join(_quoted(trace) for (trace,) in found.fetchall())
+            shared = self._connection.sql(f"SELECT DISTINCT trace_id FROM {source} WHERE {wanted}")
+            traces = ", ".join(quoted(trace) for (trace,) in shared.fetchall())
             wanted += f" OR trace_id IN ({traces})"
         names = ", ".join(f'"{name}"' for name in SPAN_SCHEMA.names if self._has(name))
-        rows = self._connection.sql(f"SELECT {names} FROM {self._source} WHERE {wanted}")
-        return span_table(rows.to_arrow_table(), self._reader)
+        found = self._connection.sql(f"SELECT {names} FROM {source} WHERE {wanted}")
+        return span_table(found.to_arrow_table(), self._reader)
 
     def key_of(self, run_ids: pa.Array) -> npt.NDArray[np.uint64]:
         """The keys of run ids."""
@@ -117,12 +122,14 @@ class Store:
         keys: npt.NDArray[np.uint64] = found.column("key").to_numpy()
         return keys
 
-    def ids(self, keys: npt.NDArray[np.uint64], where: str = "") -> pa.Table:
-        """Columns `key`, `run_id` and `task_id` of the runs with these keys."""
+    def ids(
+        self, keys: npt.NDArray[np.uint64], where: str = "", source: str | None = None
+    ) -> pa.Table:
+        """Columns `key`, `run_id` and `task_id` of the runs with these keys, of all or `source`."""
         self._connection.register("wanted", pa.table({"run": keys}))
         return self._connection.sql(
             "SELECT hash(run_id) AS key, run_id, any_value(task_id) AS task_id"
-            f" FROM {self._source} WHERE hash(run_id) IN (SELECT run FROM wanted)"
+            f" FROM {source or self._source} WHERE hash(run_id) IN (SELECT run FROM wanted)"
             f"{f' AND {where}' if where else ''} GROUP BY run_id"
         ).to_arrow_table()
 
@@ -170,7 +177,7 @@ def store_of(files: NativeFiles, *, threads: int | None = None) -> Iterator[Stor
 
     with tempfile.TemporaryDirectory(prefix="trackway-") as spill, duckdb.connect() as connection:
         connection.execute(f"SET memory_limit = '{MEMORY}'")
-        connection.execute(f"SET temp_directory = {_quoted(spill)}")
+        connection.execute(f"SET temp_directory = {quoted(spill)}")
         connection.execute("SET enable_progress_bar = false")
         if threads is not None:
             connection.execute(f"SET threads = {threads}")
@@ -224,7 +231,3 @@ def _instant(nanoseconds: int) -> str:
     """A constant in SQL, rounded up to microseconds: statistics of files are compared with it."""
     moment = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=-(-nanoseconds // 1000))
     return f"TIMESTAMPTZ '{moment.isoformat()}'"
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

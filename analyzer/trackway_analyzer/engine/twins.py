@@ -16,6 +16,7 @@ reconstruction and rules see nothing else. A run that is not plain has no twin.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,13 +28,14 @@ import pyarrow.compute as pc
 from trackway_analyzer.engine.digest import number_columns
 from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.engine.read_values import value_columns
-from trackway_analyzer.engine.roles import ABSENT, DOUBTFUL, FIRST, ODD, ROOT, STEP, TOOL_STEP
+from trackway_analyzer.engine.roles import DOUBTFUL, FIRST, ODD, ROOT, STEP, TOOL_STEP
 from trackway_analyzer.stretches import STIR, TURN, Words, stirred
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 LONGEST: Final = 256
+_NEAR: Final = 16
 _NO_TEXT: Final = -1
 _CLASSES: Final = 16
 """More than a text can have classes."""
@@ -53,6 +55,8 @@ class Digested:
     plain: Mask
     group: tuple[Words, Words]
     """Two words a run: equal for twins; without meaning where a run is not plain."""
+    last_row: Ints
+    """Place of the last row of each run in the batch."""
     over: Mask
     """Runs that may exceed a limit."""
     spent: pa.Table
@@ -79,6 +83,8 @@ class _Runs:
         self.of_row = np.repeat(np.arange(len(self.head)), self.length)
         self.place = np.arange(self.size) - self.head[self.of_row]
         self.longest = int(self.length.max(initial=0))
+        self.short = (self.length <= LONGEST)[self.of_row] if self.longest > LONGEST else None
+        """Rows of runs that are not too long; None where all are."""
         self.last = np.maximum.reduceat(self.end, self.head)
         role = _column(rows, "role")
         self.odd = role >= ODD
@@ -101,7 +107,10 @@ class _Runs:
         start = self.start[self.head]
         plain &= known
         spent = self._spent(np.flatnonzero((plain & over)[self.of_row] & self.steps))
-        return Digested(self.run[self.head], start, self.last, plain, (one, other), over, spent)
+        last_row = self.head + self.length - 1
+        return Digested(
+            self.run[self.head], start, self.last, plain, (one, other), last_row, over, spent
+        )
 
     def _spent(self, rows: Ints) -> pa.Table:
         columns: dict[str, Any] = {
@@ -165,40 +174,26 @@ class _Runs:
 
     def _alike(self, names: list[str], kind: int, rows: Mask | None = None) -> Words:
         """Of each row, a word for the earlier values of its run that its own are the same as."""
-        if not names:
-            return np.zeros(self.size, dtype=np.uint64)
-        columns = [_column(self.rows, name) for name in names]
-        if rows is not None:
-            columns = [np.where(rows, column, np.uint64(ABSENT)) for column in columns]
-        width = len(columns)
         word = np.zeros(self.size, dtype=np.uint64)
+        if not names:
+            return word
+        width = len(names)
         cells, values = [], []
-        for slot, column in enumerate(columns):
-            hashed = column >= FIRST
+        for slot, name in enumerate(names):
+            column = _column(self.rows, name)
             word += np.minimum(column, np.uint64(FIRST)) * _SALT[kind, slot]
-            where = np.flatnonzero(hashed)
+            hashed = column >= FIRST if rows is None else rows & (column >= FIRST)
+            where = np.flatnonzero(hashed if self.short is None else hashed & self.short)
             cells.append(where * width + slot)
             values.append(column[where])
-        cell = np.concatenate(cells)
-        value = np.concatenate(values)
+        cell, value = np.concatenate(cells), np.concatenate(values)
         if width > 1:
             order = np.argsort(cell, kind="stable")
             cell, value = cell[order], value[order]
         row = cell // width
-        run = self.of_row[row]
-        new = np.ones(len(run), dtype=bool)
-        new[1:] = run[1:] != run[:-1]
-        place = np.arange(len(run))
-        place -= np.maximum.accumulate(np.where(new, place, 0))
-        later = np.flatnonzero((place > 0) & (self.length <= LONGEST)[run])
-        distance = 1
-        while len(later):
-            same = later[value[later] == value[later - distance]]
+        for distance, same in _same_before(value, self.of_row[row]):
             own = (cell[same] % width + 1).astype(np.uint64)
-            salt = _SALT[kind, distance % LONGEST :][:1]
-            np.add.at(word, row[same], salt * own)
-            distance += 1
-            later = later[place[later] >= distance]
+            np.add.at(word, row[same], _SALT[kind, distance % LONGEST] * own)
         return word
 
     def _texts(self) -> tuple[Ints, Mask]:
@@ -232,6 +227,24 @@ class _Runs:
                 total = sum((sums[name] for name in limit.columns), start=np.zeros(count))
             bits |= (~(total < limit.most * (1 - 1e-6))).astype(np.int64) << place
         return bits > 0, bits
+
+
+def _same_before(value: Words, run: Ints) -> Iterator[tuple[int, Ints]]:
+    """Places of values that stood in their run before, by how far before, in values.
+
+    Values of one run stand together. Few runs have many: from `_NEAR` on only those are looked at.
+    """
+    head = np.flatnonzero(np.append(True, run[1:] != run[:-1])) if len(run) else run
+    count = np.diff(np.append(head, len(run)))
+    most = int(count.max(initial=0))
+    for distance in range(1, min(most, _NEAR)):
+        same = np.flatnonzero(value[distance:] == value[:-distance]) + distance
+        yield distance, same[run[same] == run[same - distance]]
+    later = np.flatnonzero(np.repeat(count > _NEAR, count)) if most > _NEAR else run[:0]
+    for distance in range(_NEAR, most):
+        later = later[later >= distance]
+        later = later[run[later] == run[later - distance]]
+        yield distance, later[value[later] == value[later - distance]]
 
 
 def _column(rows: pa.RecordBatch, name: str) -> npt.NDArray[Any]:

@@ -27,8 +27,7 @@ from trackway_analyzer.rules.claim_language import (
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
 from trackway_analyzer.rules.unread import left_out, may_leave_out
 
-_ZEROS: Final = np.arange(256, dtype=np.uint8)
-_ZEROS[ord("1") : ord("9") + 1] = ord("0")
+_ZERO: Final = np.uint8(ord("0"))
 _ANCHOR: Final = re.compile(r"(?<!\\)[\^$]|\\A")
 _WHOLE_OR_NOT: Final = (None, GapName.TRUNCATED_VALUE, NOT_RECORDED_GAP, REDACTED_GAP)
 
@@ -49,7 +48,9 @@ def _with_zeros(texts: pa.StringArray) -> pa.StringArray:
     _, offsets, data = texts.buffers()
     if data is None:
         return texts
-    made = pa.py_buffer(_ZEROS[np.frombuffer(data, np.uint8)])
+    signs = np.frombuffer(data, np.uint8)
+    digit = signs - _ZERO  # of other signs wrapped to ten and more
+    made = pa.py_buffer(signs - digit * (digit < 10))
     return pa.StringArray.from_buffers(len(texts), offsets, made, None, 0, texts.offset)
 
 
