@@ -3,7 +3,7 @@
 1. `equals` holds values at paths; with `exact`, it is the whole of the arguments. `regex` is
    searched in a text, `one_of` lists what a value may be, `within` gives the number and how far
    from it is still right, `absent` lists what must not be there, `schema` is a JSON Schema of all
-   arguments, `where` an expression of the call.
+   arguments (`json_schema`), `where` an expression of the call.
 2. Types are strict: a bool is no number, absent is not null, a number in quotes is a text. A path
    that yields several values must hold for each; one that yields none is absent, which nothing
    but `absent` allows. Where `absent` finds nothing and an argument has nearly the same name, that
@@ -20,13 +20,14 @@ from functools import cached_property
 from math import isfinite
 from typing import Any, Final, Literal
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError, best_match
+from jsonschema.exceptions import best_match
+from jsonschema.protocols import Validator
 
 from trackway_analyzer.rules.clashing_values import Demands, clash
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Result
+from trackway_analyzer.rules.json_schema import checked_schema
 from trackway_analyzer.rules.necessary import Fact, Least
 from trackway_analyzer.rules.only_json import as_recorded
 from trackway_analyzer.rules.pattern import one_of
@@ -145,14 +146,10 @@ class Arguments(ToolRule):
         ]
 
     @cached_property
-    def _validator(self) -> Draft202012Validator | None:
+    def _validator(self) -> Validator | None:
         if self.schema is None:
             return None
-        try:
-            Draft202012Validator.check_schema(self.schema)
-        except SchemaError as error:
-            raise ValueError(f"no JSON Schema: {error.message}") from error
-        return Draft202012Validator(self.schema)
+        return checked_schema(self.schema)
 
     @property
     def needs_a_call(self) -> bool:
@@ -245,7 +242,7 @@ class Arguments(ToolRule):
         named = (*self.equals, *self.regex, *self.one_of, *self.within, *self.absent)
         return spelt_nearly(evidence, row, path, named)
 
-    def _valid(self, validator: Draft202012Validator, source: Source) -> Verdict:
+    def _valid(self, validator: Validator, source: Source) -> Verdict:
         errors = validator.iter_errors(source.value)
         seen = (e for e in errors if not (isinstance(e.instance, str) and source.hides(e.instance)))
         error = best_match(seen)
