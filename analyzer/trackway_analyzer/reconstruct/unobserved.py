@@ -3,9 +3,10 @@
 1. Of a call: it was asked for in the last turn of a run without any tool span; it was answered and
    lacks the span that it would have; its tool is not named.
 2. Of a run without one tool step: tools were offered to a model whose output is not recorded, or it
-   stopped for a call that is not; a model's output is not recorded, no later input repeats it, and
-   the run holds no span of the recorder's and none of an instrumentor that writes one for each call
-   (`witnesses`): with content off, such a record looks the same with calls and without.
+   stopped for a call that is not; a model's output is not recorded, no later input repeats it
+   (`repeated_turns`), and the run holds no span of the recorder's and none of an instrumentor that
+   writes one for each call (`witnesses`): with content off, such a record looks the same with calls
+   and without.
 3. Of a run in which calls may stand in what was cut, dropped or left out (`unread_turns`).
 4. Of a run without a step: an agent ended well; a transcript tells nothing; libraries were on.
 """
@@ -21,6 +22,7 @@ import pyarrow.compute as pc
 from trackway.schema import SCOPE_NAME, GapName, Operation, Trackway
 from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, Ints, Mask, SpanColumns
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap, places
+from trackway_analyzer.reconstruct.repeated_turns import Dialogues
 from trackway_analyzer.reconstruct.unread_turns import gaps_of_unread_turns
 from trackway_analyzer.reconstruct.witnesses import showing
 
@@ -99,16 +101,21 @@ def _silent(evidence: Evidence, known: Ints) -> Found:
     }
     failed = pc.equal(steps.column("ok").combine_chunks(), False).fill_null(False)
     silent = model & blank["output"] & ~failed.to_numpy(zero_copy_only=False)
-    # A later input repeats what was asked for.
-    told = np.full(len(evidence.spans), NONE)
-    heard = model & ~blank["input"]
-    np.maximum.at(told, step_run[heard], position[heard])
-    silent &= position >= told[step_run]
     ours = pc.equal(columns.array("source"), SCOPE_NAME).fill_null(False)
     shown = (showing(columns) | ours.to_numpy(zero_copy_only=False)) & (run != NONE)
     open_runs = np.setdiff1d(np.unique(step_run[silent]), np.unique(run[shown]))
-    for number in np.setdiff1d(open_runs, known).tolist():
-        yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail=_SILENT)
+    open_runs = np.setdiff1d(open_runs, known)
+    dialogues = Dialogues(evidence)
+    rows = np.flatnonzero(model & np.isin(step_run, open_runs))
+    rows = rows[np.lexsort((position[rows], step_run[rows]))]
+    for turns in np.split(rows, np.flatnonzero(np.diff(step_run[rows])) + 1) if len(rows) else ():
+        heard = [row for row in turns.tolist() if not blank["input"][row]]
+        for row in turns[silent[turns]].tolist():
+            # A later input of the same dialogue repeats what was asked for.
+            later = (each for each in heard if position[each] > position[row])
+            if not any(dialogues.goes_on(row, each) for each in later):
+                yield int(step_run[row]), gap(GapName.TOOLS_NOT_OBSERVABLE, detail=_SILENT)
+                break
 
 
 def _nameless(steps: pa.Table) -> Mask:

@@ -1,10 +1,10 @@
 """In which runs may calls stand in what was cut, dropped or left out? Part of rule 13 of `gaps`.
 
 1. A model's output was cut, or attributes of its span were dropped, or it stopped for a call that
-   its output does not show: a call may be lost. Not where a later input of its agent is whole, for
-   that repeats what was asked for.
+   its output does not show: a call may be lost. Not where a later input of its agent is whole and
+   repeats the turn (`repeated_turns`), for that tells what was asked for.
 2. A model's input was cut: calls of the history may be lost. Not where a later input of its agent
-   is whole, or the first one and all outputs until then are.
+   is whole and repeats it, or an earlier one is with which it begins, and all outputs from there.
 3. None of it matters in a run whose tool calls have spans, or would have them (`witnesses`).
 4. Where attributes were dropped, a span that nobody can tell may be a call, and the name of a tool
    that is the name of its span need not be the tool's: then spans show no calls either.
@@ -24,6 +24,7 @@ from trackway.schema import SCOPE_NAME, GapName, Operation
 from trackway_analyzer.reconstruct.columns import NONE, TOOL, Ints, Mask
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap, innermost
 from trackway_analyzer.reconstruct.messages import CALL_MARK
+from trackway_analyzer.reconstruct.repeated_turns import Dialogues
 from trackway_analyzer.reconstruct.witnesses import showing
 
 STOPPED_FOR_A_CALL: Final = "tool_call"
@@ -39,10 +40,11 @@ def gaps_of_unread_turns(evidence: Evidence, known: Ints) -> Found:
     dropped = columns.ints("dropped_attributes", 0) > 0
     found = dict.fromkeys(_unnamed(evidence, dropped), _DROPPED)
     shown = set(np.unique(run[_shows_calls(evidence)]).tolist())
+    dialogues = Dialogues(evidence)
     for turns in _turns(evidence, dropped):
         number = turns[0].run
         if number not in found and number not in shown:
-            hidden = next((turn for turn in turns if _hides(turn, turns)), None)
+            hidden = next((turn for turn in turns if _hides(turn, turns, dialogues)), None)
             if hidden is not None:
                 found[number] = hidden.why
     for number, why in sorted(found.items()):
@@ -79,6 +81,7 @@ class _Turn(NamedTuple):
     """A model step, as far as it matters what is lost of it."""
 
     run: int
+    row: int
     heard: bool
     """Its input is there, all of it."""
     heard_cut: bool
@@ -94,20 +97,22 @@ def _turns(evidence: Evidence, dropped: Mask) -> Iterator[list[_Turn]]:
     steps = evidence.steps
     model = pc.equal(steps.column("operation").combine_chunks(), Operation.LLM.value)
     rows = np.flatnonzero(model.to_numpy(zero_copy_only=False))
-    truncated, reasons, told, said = (
+    truncated, reasons = (
         steps.column(name).combine_chunks().take(pa.array(rows))
-        for name in ("truncated", "finish_reasons", "input", "output")
+        for name in ("truncated", "finish_reasons")
     )
     lost = innermost(evidence, dropped)[rows]
     unshown = _stopped(reasons)
     stopped = pa.array(np.flatnonzero(unshown))
-    shown = pc.match_substring(said.take(stopped), CALL_MARK).fill_null(False)
+    said = steps.column("output").combine_chunks().take(pa.array(rows[unshown]))
+    shown = pc.match_substring(said, CALL_MARK).fill_null(False)
     unshown[stopped.filter(shown)] = False
     run = steps.column("run").to_numpy()[rows]
     cut = pc.list_value_length(truncated).fill_null(0).to_numpy(zero_copy_only=False) > 0
     wanted = np.flatnonzero(np.isin(run, np.unique(run[cut | lost | unshown])))
     names = (steps.column(n).take(pa.array(rows[wanted])).to_pylist() for n in _AGENT)
-    there = (text.is_valid().to_numpy(zero_copy_only=False) for text in (told, said))
+    valid = (steps.column(name).combine_chunks().is_valid() for name in ("input", "output"))
+    there = (flags.to_numpy(zero_copy_only=False)[rows] for flags in valid)
     heard, answered = (flags & ~lost for flags in there)
     by_agent: dict[tuple[int, str | None], list[_Turn]] = defaultdict(list)
     for place, path, agent, fields in zip(
@@ -116,6 +121,7 @@ def _turns(evidence: Evidence, dropped: Mask) -> Iterator[list[_Turn]]:
         told_cut, said_cut = ("input" in (fields or ()), "output" in (fields or ()))
         turn = _Turn(
             run=int(run[place]),
+            row=int(rows[place]),
             heard=bool(heard[place]) and not told_cut,
             heard_cut=told_cut,
             said=bool(answered[place]) and not said_cut,
@@ -135,14 +141,18 @@ def _stopped(reasons: pa.Array) -> Mask:
     return stopped
 
 
-def _hides(turn: _Turn, turns: list[_Turn]) -> bool:
+def _hides(turn: _Turn, turns: list[_Turn], dialogues: Dialogues) -> bool:
     """Tell whether a call of this turn, or of the history that it was told, may be lost."""
+    if not (turn.hides or turn.heard_cut):
+        return False
     place = next(number for number, other in enumerate(turns) if other is turn)
-    if any(later.heard for later in turns[place + 1 :]):
+    if any(each.heard and dialogues.goes_on(turn.row, each.row) for each in turns[place + 1 :]):
         return False
     if turn.hides:
         return True
-    if not turn.heard_cut:
-        return False
-    before = turns[:place]
-    return not (before and before[0].heard and all(other.said for other in before))
+    return not any(
+        earlier.heard
+        and all(other.said for other in turns[number:place])
+        and dialogues.begins_like(turn.row, earlier.row)
+        for number, earlier in enumerate(turns[:place])
+    )

@@ -130,6 +130,58 @@ def test_a_later_input_that_is_whole_repeats_what_was_cut(tmp_path: Path) -> Non
     assert verdicts(found, tmp_path, ABSENT[0]) == ["pass"]
 
 
+TITLE = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "Write a title."}]}])
+
+
+UNSHOWN: dict[str, Any] = {**output(SAID), "gen_ai.response.finish_reasons": ["tool_calls"]}
+
+
+@pytest.mark.parametrize(
+    ("heard", "lost"),
+    [
+        (told(json.dumps([ASKED])), output(OUTPUT[:75])),
+        (told(json.dumps([ASKED])), UNSHOWN),
+        (told(json.dumps([ASKED])), {}),
+        ({}, output(OUTPUT[:75])),
+        ({}, UNSHOWN),
+    ],
+)
+def test_a_later_input_of_another_dialogue_repeats_nothing(
+    heard: dict[str, str], lost: dict[str, Any], tmp_path: Path
+) -> None:
+    title = model(3, **told(TITLE), **output(SAID))
+    found = runs(model(1, **heard, **lost), title)
+    assert len(unseen(found)) == 1
+    assert verdicts(found, tmp_path, ABSENT[0]) == ["insufficient"]
+    again = json.dumps([ASKED, *json.loads(SAID), ASKED])
+    found = runs(model(1, **heard, **lost), model(2, **told(again), **output(SAID)), title)
+    assert unseen(found) == []
+    assert verdicts(found, tmp_path, ABSENT[0]) == ["pass"]
+
+
+def test_the_same_input_again_repeats_no_answer(tmp_path: Path) -> None:
+    asked = told(json.dumps([ASKED]))
+    found = runs(model(1, **asked, **output(OUTPUT[:75])), model(2, **asked, **output(SAID)))
+    assert verdicts(found, tmp_path, ABSENT[0]) == ["insufficient"]
+
+
+def test_a_cut_input_behind_a_turn_of_another_dialogue_may_hide_calls(tmp_path: Path) -> None:
+    second = json.dumps([ASKED, *json.loads(SAID), ASKED])
+    found = runs(
+        model(1, **told(TITLE), **output(SAID)), model(2, **told(second[:90]), **output(SAID))
+    )
+    assert verdicts(found, tmp_path, ABSENT[0]) == ["insufficient"]
+
+
+def test_a_text_that_was_cut_is_the_same_as_far_as_it_goes(tmp_path: Path) -> None:
+    long = {"role": "user", "parts": [{"type": "text", "content": "Help me now, please."}]}
+    cut = json.dumps([long])[:-20]
+    again = json.dumps([long, *json.loads(SAID), ASKED])
+    later = model(2, **told(again), **output(SAID))
+    found = runs(model(1, **told(cut), **output(OUTPUT[:75])), later)
+    assert unseen(found) == []
+
+
 def test_a_cut_input_behind_whole_turns_hides_nothing(tmp_path: Path) -> None:
     first, second = json.dumps([ASKED]), json.dumps([ASKED, *json.loads(SAID), ASKED])
     found = runs(
