@@ -76,6 +76,8 @@ class Dialogue:
         self._groups = 0
         self._earlier: dict[int, Counter[Hashable]] = {}
         """By agent: what its first input tells from before the last word of the user."""
+        self._contents: dict[int, tuple[Request, tuple[str | None, bytes | None]]] = {}
+        """What each request is recognised by, by its identity: histories repeat it."""
 
     def hear(self, model: Model, items: Sequence[Item], silent: int) -> None:
         """Take in a model step's input; `silent` is the step before it if its output is missing."""
@@ -86,7 +88,7 @@ class Dialogue:
         if items and model.scope not in self._earlier:
             before = sum(isinstance(item, Request) for item in items[: max(said, 0)])
             fresh = [r for r, call in zip(requests[:before], known, strict=False) if call is None]
-            keys = [key for wanted in _keys(fresh, model.scope) for key in wanted]
+            keys = [key for wanted in self._keys(fresh, model.scope) for key in wanted]
             self._earlier[model.scope] = Counter(keys)
         told: dict[str, deque[Call | None]] = defaultdict(deque)
         unnamed: dict[str | None, deque[Call]] = defaultdict(deque)
@@ -141,7 +143,7 @@ class Dialogue:
         taken: set[int] = set()
         earlier = self._earlier.get(scope, Counter())
         indexes = (self._by_id, self._by_content)
-        for known, wanted in zip(indexes, _keys(requests, scope), strict=True):
+        for known, wanted in zip(indexes, self._keys(requests, scope), strict=True):
             keys = [key if call is None else None for key, call in zip(wanted, found, strict=True)]
             counts, seen = Counter(keys), Counter[Hashable]()
             open_calls = {
@@ -161,6 +163,24 @@ class Dialogue:
                     taken.add(id(calls[nth]))
         return deque(found)
 
+    def _keys(
+        self, requests: Sequence[Request], scope: int
+    ) -> tuple[list[Hashable], list[Hashable]]:
+        """Return what the requests of a history are recognised by: ids, and contents."""
+        # Without ids a history may come from another agent; with other ids it is one's own.
+        contents: list[Hashable] = [
+            (None if request.id is None else scope, *self._content_of(request))
+            for request in requests
+        ]
+        return [request.id for request in requests], contents
+
+    def _content_of(self, request: Request) -> tuple[str | None, bytes | None]:
+        known = self._contents.get(id(request))
+        if known is None:
+            known = request, (request.name, comparable(request.arguments))
+            self._contents[id(request)] = known
+        return known[1]
+
     def _is_of_no_call(self, answer: Answer, told: Mapping[str, object]) -> bool:
         known = (told, self._by_id, self._asked)
         return answer.id is not None and not any(answer.id in ids for ids in known)
@@ -174,7 +194,7 @@ class Dialogue:
         for call in self.calls[self._learned :]:
             if call.request.id is not None:
                 self._by_id[call.request.id].append(call)
-            content = _content_of(call.request)
+            content = self._content_of(call.request)
             for scope in (None, call.asked.scope):
                 self._by_content[(scope, *content)].append(call)
         self._learned = len(self.calls)
@@ -225,19 +245,6 @@ def _answer_at_once(calls: Sequence[Call], items: Sequence[Item]) -> None:
     for call in calls:
         if call.answer is None and call.request.by_provider:
             call.answer = Answer(call.request.id, None, NOT_RECORDED, failed=False)
-
-
-def _keys(requests: Sequence[Request], scope: int) -> tuple[list[Hashable], list[Hashable]]:
-    """Return what the requests of a history are recognised by: ids, and contents."""
-    # Without ids a history may come from another agent; with other ids it is one's own.
-    contents: list[Hashable] = [
-        (None if request.id is None else scope, *_content_of(request)) for request in requests
-    ]
-    return [request.id for request in requests], contents
-
-
-def _content_of(request: Request) -> tuple[str | None, bytes | None]:
-    return request.name, comparable(request.arguments)
 
 
 def _last_user_text(items: Sequence[Item]) -> int:

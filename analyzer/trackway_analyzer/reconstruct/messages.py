@@ -7,11 +7,12 @@ another role (a simulated user's) is not the agent's, and neither is its answer.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import orjson
 
-from trackway_analyzer.json_text import canonical, parsed
+from trackway_analyzer.json_text import MAX_PARSED, canonical, parsed
 from trackway_analyzer.model import NOT_RECORDED, JsonValue, NotRecorded
 
 CALL_MARK: Final = '"tool_call'
@@ -19,7 +20,7 @@ CALL_MARK: Final = '"tool_call'
 ASSISTANT: Final = frozenset(["assistant", "model", "ai", None])
 _PROVIDER_RUNS: Final = "server_tool_call"
 """A call as it stood in files that earlier versions wrote: its arguments are lost there."""
-_CACHED_LENGTH: Final = 8192
+_SHORT: Final = 8192
 
 
 class Request(NamedTuple):
@@ -54,27 +55,63 @@ Item: TypeAlias = Request | Answer | Text
 
 
 class Messages:
-    """Reads messages, each distinct short text once."""
+    """Reads messages: each distinct short text once, of a history that goes on what is new."""
 
-    def __init__(self) -> None:
+    def __init__(self, short: int = _SHORT) -> None:
+        """`short` is the most characters of a text that is kept by itself."""
+        self._short = short
         self._read: dict[str, list[Item]] = {}
+        self._before = "", _Reading()
 
     def read(self, text: str) -> list[Item]:
         """Return the items of a text in order; a text that is no messages has none."""
+        if len(text) > self._short:
+            return _Reading().after(parsed(text)).items
         items = self._read.get(text)
         if items is None:
-            items = list(_items(parsed(text)))
-            if len(text) <= _CACHED_LENGTH:
-                self._read[text] = items
+            items = self._read[text] = _Reading().after(parsed(text)).items
         return items
 
+    def history(self, text: str) -> list[Item]:
+        """As `read`, for the input of a model step, which as a rule repeats the one before it."""
+        if len(text) <= self._short:
+            return self.read(text)
+        body, reading = self._before
+        more = None
+        if body and text.startswith(f"{body},") and len(text) <= MAX_PARSED:
+            more = parsed(f"[{text[len(body) + 1 :]}")
+        if not isinstance(more, list):
+            more, reading = parsed(text), _Reading()
+        reading = reading.after(more)
+        if text.endswith("}]"):
+            self._before = text[:-1], reading
+        return reading.items
 
-def _items(messages: JsonValue) -> list[Item]:
-    items: list[Item] = []
-    of_others, asked = set[str | None](), set[str | None]()
-    for message in messages if isinstance(messages, list) else ():
-        if not isinstance(message, dict):
-            continue
+
+class _Reading:
+    """Messages that were read, so that others can be read after them."""
+
+    def __init__(
+        self,
+        items: Iterable[Item] = (),
+        of_others: Iterable[str | None] = (),
+        asked: Iterable[str | None] = (),
+    ) -> None:
+        self.items = list(items)
+        self._of_others = set(of_others)
+        """Ids of calls that are not the agent's."""
+        self._asked = set(asked)
+
+    def after(self, messages: JsonValue) -> _Reading:
+        """Return a reading of these messages behind the ones that were read."""
+        grown = _Reading(self.items, self._of_others, self._asked)
+        for message in messages if isinstance(messages, list) else ():
+            if isinstance(message, dict):
+                grown._take(message)
+        return grown
+
+    def _take(self, message: dict[str, JsonValue]) -> None:
+        items, asked = self.items, self._asked
         role = message.get("role")
         parts = message.get("parts")
         if not isinstance(parts, list):
@@ -82,18 +119,17 @@ def _items(messages: JsonValue) -> list[Item]:
         for part in parts:
             item = _item(role, part) if isinstance(part, dict) else None
             if isinstance(item, Request) and role not in ASSISTANT:
-                of_others.add(item.id)
+                self._of_others.add(item.id)
             elif isinstance(item, Request):
                 # What the provider was allowed to run is the call for which it asked leave.
                 if not (item.by_provider and item.id in asked):
                     items.append(item)
                 asked.update([item.id] if item.id and not item.by_provider else [])
             elif isinstance(item, Answer):
-                if item.id is None or item.id not in of_others:
+                if item.id is None or item.id not in self._of_others:
                     items.append(item)
             elif item is not None:
                 items.append(item)
-    return items
 
 
 def _item(role: Any, part: dict[str, JsonValue]) -> Item | None:

@@ -26,10 +26,9 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway_analyzer.happened import cancels
@@ -38,14 +37,10 @@ from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, TOOL, Ints
 from trackway_analyzer.reconstruct.dialogue import Call, Dialogue, Model
 from trackway_analyzer.reconstruct.drafts import Drafts
 from trackway_analyzer.reconstruct.effect import took_effect
+from trackway_analyzer.reconstruct.marks import Heard
 from trackway_analyzer.reconstruct.matching import Match, Tool
-from trackway_analyzer.reconstruct.messages import Messages, Request
+from trackway_analyzer.reconstruct.messages import CALL_MARK, Messages, Request
 from trackway_analyzer.reconstruct.unanswered import settled
-
-_CALL: Final = '"tool_call"'
-_CALL_OR_ANSWER: Final = '"tool_call'
-_ANSWER: Final = '"tool_call_response"'
-_ERROR: Final = '"is_error"'
 
 
 @dataclass(slots=True)
@@ -108,32 +103,24 @@ def join_requests(drafts: Drafts, skewed: Ints, messages: Messages) -> Joined:
 def _models(drafts: Drafts) -> dict[int, list[_Spoken]]:
     """Return the model steps of the runs whose messages hold calls or answers."""
     models = np.flatnonzero(drafts.operation == LLM)
-    inputs, outputs = (drafts.texts(name, models) for name in ("input", "output"))
-    talks = np.zeros(len(models), dtype=bool)
-    for texts in (inputs, outputs):
-        found = pc.match_substring(texts, _CALL_OR_ANSWER).fill_null(False)
-        talks |= found.to_numpy(zero_copy_only=False)
-    heard = np.isin(drafts.run[models], np.unique(drafts.run[models[talks]]))
-    models = models[heard]
-    inputs, outputs = (texts.filter(pa.array(heard)) for texts in (inputs, outputs))
     by_run: dict[int, list[_Spoken]] = defaultdict(list)
-    asked, answered = (pc.count_substring(inputs, mark).fill_null(0) for mark in (_CALL, _ANSWER))
-    errors = pc.match_substring(inputs, _ERROR).fill_null(False)
-    for run, entry, scope, time, outside, told, count, more, said in zip(
+    talking, heard = set[int](), Heard()
+    for run, entry, scope, time, outside, told, said in zip(
         drafts.run[models].tolist(),
         models.tolist(),
         drafts.scope[models].tolist(),
         drafts.time[models].tolist(),
         drafts.outside[models].tolist(),
-        inputs.to_pylist(),
-        asked.to_pylist(),
-        pc.or_(errors, pc.greater(answered, asked)).to_pylist(),
-        outputs.to_pylist(),
+        *(drafts.texts(name, models).to_pylist() for name in ("input", "output")),
         strict=True,
     ):
+        marks = heard.marks(told, (run, scope))
+        if marks.mentions or (said is not None and CALL_MARK in said):
+            talking.add(run)
+        more = bool(marks.errors) or marks.answers > marks.calls
         model = Model(entry, scope, time, outside)
-        by_run[run].append(_Spoken(model, told, count, more, said))
-    return by_run
+        by_run[run].append(_Spoken(model, told, marks.calls, more, said))
+    return {run: spoken for run, spoken in by_run.items() if run in talking}
 
 
 def _tools(drafts: Drafts, runs: Ints) -> dict[int, list[Tool]]:
@@ -224,7 +211,7 @@ def _heard(spoken: list[_Spoken], messages: Messages) -> list[Call]:
     steps = {step.model.entry: step for step in spoken}
     said = {
         entry: (
-            [] if step.told is None else messages.read(step.told),
+            [] if step.told is None else messages.history(step.told),
             None if step.said is None else messages.read(step.said),
         )
         for entry, step in steps.items()

@@ -1,9 +1,10 @@
 """In which runs may calls stand in what was cut, dropped or left out? Part of rule 13 of `gaps`.
 
-1. A model's output was cut, or attributes of its span were dropped, or it stopped for a call that
+1. A model's output was cut or lacks messages between others, or attributes of its span were
+   dropped, or events of a span that keeps its messages there, or it stopped for a call that
    its output does not show: a call may be lost. Not where a later input of its agent is whole and
    repeats the turn (`repeated_turns`), for that tells what was asked for.
-2. A model's input was cut: calls of the history may be lost. Not where a later input of its agent
+2. A model's input was cut, or lacks messages before or between others: calls of the history may be lost. Not where a later input of its agent
    is whole and repeats it, or an earlier one is with which it begins, and all outputs from there.
 3. None of it matters in a run whose tool calls have spans, or would have them (`witnesses`).
 4. Where attributes were dropped, a span that nobody can tell may be a call, and the name of a tool
@@ -21,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway.schema import SCOPE_NAME, GapName, Operation
-from trackway_analyzer.reconstruct.columns import NONE, TOOL, Ints, Mask
+from trackway_analyzer.reconstruct.columns import LLM, NONE, TOOL, Ints, Mask
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap, innermost
 from trackway_analyzer.reconstruct.messages import CALL_MARK
 from trackway_analyzer.reconstruct.repeated_turns import Dialogues
@@ -31,6 +32,7 @@ STOPPED_FOR_A_CALL: Final = "tool_call"
 _AGENT: Final = ("agent_path", "agent")
 _CUT: Final = "messages of a model were cut, and no span would show a call in them"
 _DROPPED: Final = "attributes were dropped, and with them a call may be lost"
+_EVENTS: Final = "events were dropped, and with them a call may be lost"
 _UNSHOWN: Final = "a model stopped for a call that its output does not show"
 
 
@@ -101,7 +103,8 @@ def _turns(evidence: Evidence, dropped: Mask) -> Iterator[list[_Turn]]:
         steps.column(name).combine_chunks().take(pa.array(rows))
         for name in ("truncated", "finish_reasons")
     )
-    lost = innermost(evidence, dropped)[rows]
+    without_events = innermost(evidence, _lost_events(evidence))[rows]
+    lost = innermost(evidence, dropped)[rows] | without_events
     unshown = _stopped(reasons)
     stopped = pa.array(np.flatnonzero(unshown))
     said = steps.column("output").combine_chunks().take(pa.array(rows[unshown]))
@@ -126,10 +129,34 @@ def _turns(evidence: Evidence, dropped: Mask) -> Iterator[list[_Turn]]:
             heard_cut=told_cut,
             said=bool(answered[place]) and not said_cut,
             hides=said_cut or bool(lost[place] or unshown[place]),
-            why=_CUT if said_cut or told_cut else _DROPPED if lost[place] else _UNSHOWN,
+            why=_CUT
+            if said_cut or told_cut
+            else _EVENTS
+            if without_events[place]
+            else _DROPPED
+            if lost[place]
+            else _UNSHOWN,
         )
         by_agent[turn.run, path or agent].append(turn)
     yield from by_agent.values()
+
+
+def _lost_events(evidence: Evidence) -> Mask:
+    """Spans of models that keep their messages in events, of which some were dropped."""
+    columns = evidence.columns
+    dropped: Mask = (columns.ints("dropped_events", 0) > 0) & (columns.operation == LLM)
+    rows = np.flatnonzero(dropped & (evidence.run != NONE))
+    told = zip(*(columns.values(name, rows) for name in ("output", "events")), strict=True)
+    dropped[:] = False
+    for row, (output, events) in zip(rows.tolist(), told, strict=True):
+        dropped[row] = output is None or any(mark in (events or "") for mark in _OF_MESSAGES)
+    return dropped
+
+
+_OF_MESSAGES: Final = (
+    *('"gen_ai.choice"', '.message"', '"gen_ai.content.', '"gen_ai.client.inference.'),
+)
+"""Names of events that hold messages, or ends of them."""
 
 
 def _stopped(reasons: pa.Array) -> Mask:
