@@ -88,7 +88,7 @@ class Cleaner:
         known = self._resources.get(id(resource))
         if known is not None and known[0] is resource:
             return known[1]
-        work = self._values(self.limits)
+        work = ValueCleaner(self.redactor, self.limits, content=True)
         attributes = work.members(resource.attributes)
         clean = resource
         if work.touched:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from recorded_spans import recorded_spans
 from trackway.export import Cleaner
+from trackway.export.content import DEFINITION_ENDINGS, is_content
 from trackway.export.parquet import ParquetSpanExporter
 
 FRAMEWORKS = Path(__file__).parents[2] / "data" / "frameworks"
@@ -135,3 +141,125 @@ def test_with_content_off_events_of_exceptions_are_redacted_too() -> None:
     after = Cleaner(content=False).clean(memory.get_finished_spans()[0]).to_json()
     assert "canary" not in after
     assert "hunter2" not in after
+
+
+CONTENT = {
+    "OpenTelemetry": [
+        *("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions"),
+        *("gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "gen_ai.prompt.0.content"),
+        *("gen_ai.prompt.variable.customer", "gen_ai.prompt.variable.name", "gen_ai.prompt"),
+        *("gen_ai.completion.0.tool_calls.0.arguments", "gen_ai.retrieval.query.text"),
+        *("gen_ai.memory.query.text", "gen_ai.evaluation.explanation", "http.request.body.text"),
+        *("http.request.body.form", "otel.status_description", "db.query.text", "mcp.request.args"),
+    ],
+    "OpenInference": [
+        *("input.value", "output.value", "llm.input_messages.0.message.content"),
+        *("llm.prompt_template.template", "llm.prompt_template.variables", "message.content"),
+        *("llm.prompts.0.prompt.text", "llm.choices.0.completion.text", "embedding.text"),
+        *("retrieval.documents.0.document.content", "document.metadata", "reranker.query"),
+        *("message.function_call_arguments_json", "evaluations.0.evaluation.explanation"),
+        *("smolagents.task", "smolagents.managed_agents.0.additional_prompting"),
+    ],
+    "OpenLLMetry": [
+        *("traceloop.entity.input", "traceloop.entity.output", "gen_ai.task.input"),
+        *("crewai.task.description", "crewai.task.expected_output", "crewai.agent.backstory"),
+        *("crewai.agent.goal", "haystack.component.input", "haystack.pipeline.input_data"),
+    ],
+    "CrewAI": [
+        *("crewai.knowledge.query", "crewai.knowledge.retrieved_knowledge", "crewai.subject"),
+        *("crewai.conversation.previous_intent", "crewai.human_feedback.feedback"),
+        *("crewai.guardrail.error", "crewai.memory.metadata", "crewai.flow.output"),
+    ],
+    "Agno": ["agno.run.message", "agno.run.input", "agno.run.content", "agno.team.instructions"],
+    "LiveKit": [
+        *("lk.input_text", "lk.user_input", "lk.user_transcript", "lk.instructions", "lk.pii.x"),
+        *("lk.response.text", "lk.chat_ctx", "lk.function_tool.arguments"),
+        *("lk.function_tool.output", "lk.transcription"),
+    ],
+    "Logfire": ["logfire.msg", "logfire.msg_template", "request_data", "response_data", "return"],
+    "Pydantic AI": [
+        *("pydantic_ai.all_messages", "all_messages_events", "final_result", "tool_arguments"),
+        *("tool_response", "pydantic_ai.tool.deferral.metadata"),
+    ],
+    "Google ADK": [
+        *("gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response"),
+        *("gcp.vertex.agent.tool_call_args", "gcp.vertex.agent.tool_response"),
+    ],
+    "Vercel": [
+        *("ai.prompt", "ai.prompt.messages", "ai.response.text", "ai.response.object", "ai.value"),
+        *("ai.toolCall.args", "ai.toolCall.result", "ai.values", "ai.response.reasoning"),
+    ],
+    "others": [
+        *("langfuse.observation.input", "langfuse.observation.status_message", "mlflow.spanInputs"),
+        *("mlflow.traceRequestPreview", "system_prompt", "user_prompt", "new_context"),
+        *("response.model_output", "tool_input", "full_command", "file_path", "lmnr.span.input"),
+        *("agent.messages", "llm.messages", "user.prompt", "my.note", "acme.userQuestion"),
+    ],
+}
+
+
+@pytest.mark.parametrize("framework", CONTENT)
+@pytest.mark.parametrize("said", ["Ann", "Ann Lee is ill"])
+def test_what_frameworks_say_is_content_however_short(framework: str, said: str) -> None:
+    assert [key for key in CONTENT[framework] if not is_content(key, said)] == []
+    span = ReadableSpan("s", attributes=dict.fromkeys(CONTENT[framework], said))
+    assert said not in json.dumps(dict(Cleaner(content=False).clean(span).attributes or {}))
+
+
+NAMES_AND_FIGURES: dict[str, Any] = {
+    "agent_name": "Refund Agent",
+    "gen_ai.agent.description": "Refunds what the policy allows",
+    "gen_ai.agent.name": "Refund Agent",
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.prompt.name": "Refund prompt",
+    "gen_ai.request.model": "gpt-4o mini",
+    "gen_ai.response.finish_reasons": ("tool_call", "stop"),
+    "gen_ai.tool.call.id": "call_abc123",
+    "gen_ai.tool.definitions": '[{"name": "lookup order"}]',
+    "gen_ai.tool.description": "Looks an order up",
+    "llm.input_messages.0.message.role": "user",
+    "llm.request.functions.0.description": "Looks an order up",
+    "llm.token_count.prompt": 12,
+    "llm.tools.0.tool.json_schema": '{"description": "Looks an order up"}',
+    "lk.interrupted": False,
+    "mlflow.spanType": '"TOOL"',
+    "retrieval.documents.0.document.score": 0.4,
+    "session.id": "thread 7",
+    "tool.name": "Look up",
+    "traceloop.entity.name": "Refund Agent",
+    "url.full": "https://example.org/a?b=c",
+    "user_agent.original": "Mozilla/5.0 (X11; Linux)",
+    "acme.tenant": "north",
+    "acme.result": 42,
+    "error.type": "ValueError",
+}
+
+
+def test_names_figures_and_definitions_stay() -> None:
+    span = ReadableSpan("s", attributes=NAMES_AND_FIGURES)
+    assert Cleaner(content=False).clean(span).attributes == NAMES_AND_FIGURES
+
+
+@given(st.from_regex(r"acme\.[a-z]{1,12}", fullmatch=True), st.text(), st.text())
+def test_a_text_with_white_space_under_a_key_that_nobody_knows_is_content(
+    key: str, one: str, other: str
+) -> None:
+    assert is_content(key, f"a{one} {other}b") or key.endswith(DEFINITION_ENDINGS)
+
+
+@given(st.from_regex(r"[\w.:/@-]{1,80}", fullmatch=True))
+def test_an_identifier_under_a_key_that_nobody_knows_stays(identifier: str) -> None:
+    assert not is_content("acme.tenant", identifier)
+    assert is_content("acme.tenant", [identifier, f"{identifier} {identifier}"])
+
+
+@pytest.mark.parametrize("said", ["退款订单", "返金してください", "ขอคืนเงิน", "Ann\tLee"])
+def test_a_script_without_white_space_is_text_too(said: str) -> None:
+    assert is_content("acme.tenant", said)
+    assert not is_content("acme.tenant", "Kundenrückgabe")
+
+
+def test_the_resource_is_what_the_operator_says() -> None:
+    resource = Resource({"team": "Team of refunds", "service.description": "Refunds orders"})
+    span = ReadableSpan("s", resource=resource)
+    assert Cleaner(content=False).clean(span).resource is resource
