@@ -2,6 +2,7 @@
 
 1. Columns have Arrow-backed dtypes: null stays null, integers stay integers.
 2. Dictionary columns become plain text, so that `==`, `groupby` and `merge` do what one expects.
+3. What could not be read beside a table goes along, in `attrs`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+
+from trackway.schema import UNREAD_FOOTER
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +22,9 @@ def frame(table: pa.Table) -> pd.DataFrame:
     import pandas as pd  # not before somebody asks for a frame: it is slow to import
 
     plain: pd.DataFrame = _plain(table).to_pandas(types_mapper=pd.ArrowDtype)
+    unread = (table.schema.metadata or {}).get(UNREAD_FOOTER.encode())
+    if unread is not None:
+        plain.attrs[UNREAD_FOOTER] = unread.decode()
     return plain
 
 

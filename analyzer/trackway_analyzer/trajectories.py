@@ -25,6 +25,7 @@ from trackway_analyzer.engine.local import LocalEngine, collect
 from trackway_analyzer.engine.native_files import NativeFiles
 from trackway_analyzer.frames import frame
 from trackway_analyzer.model import Trajectory
+from trackway_analyzer.read.carried import footer_of
 from trackway_analyzer.reconstruct.membership import spans_of_runs
 from trackway_analyzer.select import Where, matching, where
 from trackway_analyzer.source import JudgedSource, RunSource, source_gap_table
@@ -61,8 +62,12 @@ class Trajectories:
 
     @property
     def span_table(self) -> pa.Table:
-        """The spans as an Arrow table; without a filter also those that belong to no run."""
+        """The spans as an Arrow table; without a filter also those that belong to no run.
+
+        Its metadata says what could not be read beside them.
+        """
         table = collect(self._source.spans.tables())
+        table = table.replace_schema_metadata(footer_of(self.quarantined) or None)
         if not self._wanted:
             return table
         run_ids = frozenset(self.batch.runs.column("run_id").to_pylist())
@@ -179,7 +184,7 @@ class Trajectories:
             from trackway_analyzer.check_files import check_files
 
             return check_files(files, policy, strict=strict, everything=lambda: self.batch)
-        return check(self.batch, policy, strict=strict, quarantine=self.quarantined)
+        return check(self.batch, policy, strict=strict, quarantine=self._source.spans.aside)
 
     @property
     def large_files(self) -> NativeFiles | None:
@@ -203,7 +208,7 @@ class Trajectories:
 
         tables = iter([self.span_table]) if self._wanted else self._source.spans.stream()
         return write_spans(
-            watch(tables) if watch else tables, path, unread=lambda: self.quarantined
+            watch(tables) if watch else tables, path, unread=lambda: self._source.spans.aside
         )
 
     def to_atif(self, path: str | PathLike[str]) -> int:
@@ -215,7 +220,7 @@ class Trajectories:
         from trackway_analyzer.atif import write_atif
 
         return write_atif(
-            self.batch, self.span_table, path, by=self._source.by, unread=self.quarantined
+            self.batch, self.span_table, path, by=self._source.by, unread=self._source.spans.aside
         )
 
     @cached_property

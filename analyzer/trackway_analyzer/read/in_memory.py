@@ -15,6 +15,7 @@ from typing import Any, Final
 import orjson
 import pyarrow as pa
 
+from trackway.schema import UNREAD_FOOTER
 from trackway_analyzer.json_text import UnencodableError, compact, plain
 from trackway_analyzer.read.source import SourceError
 
@@ -38,9 +39,12 @@ def table_of(source: Any) -> pa.Table | None:
         return _with_ids(source.to_arrow())
     if hasattr(source, "columns") and hasattr(source, "to_parquet"):
         try:
-            return _with_ids(pa.Table.from_pandas(_with_named_index(source), preserve_index=False))
+            table = pa.Table.from_pandas(_with_named_index(source), preserve_index=False)
         except (OverflowError, pa.ArrowException) as error:
             raise SourceError(f"a data frame that Arrow cannot hold: {error}; {_AS_TEXT}") from None
+        unread = getattr(source, "attrs", {}).get(UNREAD_FOOTER)
+        told = {UNREAD_FOOTER: unread} if isinstance(unread, str) else None
+        return _with_ids(table.replace_schema_metadata(told))
     return None
 
 

@@ -81,6 +81,7 @@ def any_table(
     table: pa.Table, reader: SpanReader, forced: Format | None, quarantine: Quarantine
 ) -> pa.Table:
     """Return an Arrow table of any known format in `SPAN_SCHEMA`. Raises ForeignTableError."""
+    adopt_footer(table.schema.metadata, quarantine)
     foreign = table_format(table.column_names, forced)
     if foreign is not None:
         return converted(foreign.spans(table, quarantine), reader)

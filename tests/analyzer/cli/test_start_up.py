@@ -75,7 +75,7 @@ def test_a_check_imports_no_other_commands_room_and_no_rule_that_its_policy_lack
     modules = of_command("check", str(TRACE), "--policy", str(policy))
     assert not modules & {*SLOW, "pandas", *(set(ROOMS) - {"trackway_analyzer.rules.policy"})}
     assert "trackway_analyzer.rules.policy" in modules
-    unasked = ("arguments", "claim_language", "grammar", "secrets", "windows")
+    unasked = ("arguments", "claim_language", "grammar", "secrets", "effects")
     assert not modules & {f"trackway_analyzer.rules.{name}" for name in unasked}
     assert not modules & {"jsonpath", "jsonschema", "lark", "trackway.capture"}
 

@@ -19,9 +19,7 @@ import trackway_analyzer as ta
 from analyzer.read.session_lines import verdict
 from trackway_analyzer.read.carried import UNREAD_SOURCE
 
-SAMPLE = (
-    Path(__file__).parents[2] / "data" / "frameworks" / "langgraph-openinference" / "fail.json"
-)
+SAMPLE = Path(__file__).parents[2] / "data" / "frameworks" / "langgraph-openinference" / "fail.json"
 READERS: dict[str, Callable[[Path], Any]] = {
     "pyarrow": pq.read_table,
     "pyarrow.dataset": lambda path: ds.dataset(path).to_table(),
@@ -59,6 +57,15 @@ def test_a_check_of_a_frame_is_as_undecided_as_one_of_its_file(reader: str, tmp_
     assert [run.steps for run in runs] == [run.steps for run in ta.load(path)]
     assert verdict(path) == "insufficient"
     assert verdict(READERS[reader](path)) == "insufficient"
+
+
+@pytest.mark.parametrize("of", [lambda runs: runs.span_table, lambda runs: runs.spans()])
+def test_what_is_handed_on_in_memory_is_as_undecided(of: Any, tmp_path: Path) -> None:
+    converted(tmp_path, "{a broken line}")
+    source = tmp_path / "traces.jsonl"
+    runs = ta.load(of(ta.load(source)))
+    assert runs.quarantined.to_pylist() == ta.load(source).quarantined.to_pylist() != []
+    assert verdict(of(ta.load(source))) == "insufficient"
 
 
 def test_a_file_without_losses_has_no_row_of_them(tmp_path: Path) -> None:
