@@ -1,7 +1,7 @@
 """A list that was flattened into attribute keys: `llm.input_messages.0.message.role`.
 
-1. Indices may be sparse and start anywhere; only their order counts. The rest of a key is the path
-   of a value within its item.
+1. Indices may be sparse and start anywhere; only their order counts. A list whose indices are not
+   all there, at any level, is not whole. The rest of a key is the path of a value within its item.
 2. What is not decoded stays a JSON literal until `value` is asked for, so that a list can be told
    from one that was read before without being decoded.
 """
@@ -32,6 +32,8 @@ class Paths(NamedTuple):
     """The index of each item."""
     in_order: bool
     """The items are objects and stand in the order of their indices."""
+    whole: bool
+    """No index is missing, in the list or in one that stands in it."""
 
 
 class FlatList(NamedTuple):
@@ -87,7 +89,18 @@ def _paths(start: str, names: tuple[str, ...]) -> Paths:
     numbers = [int(index) if _is_index(index) else -1 for index in indices]
     rising = all(a < b for a, b in zip([-1, *numbers], numbers, strict=False))
     objects = all("." in path for path in below) and all(not p.endswith(".") for p in below)
-    return Paths(keys, below, tuple(items), indices, rising and objects)
+    return Paths(keys, below, tuple(items), indices, rising and objects, _is_whole(below))
+
+
+def _is_whole(paths: tuple[str, ...]) -> bool:
+    """Tell whether no list in these paths lacks an index."""
+    names: dict[str, set[str]] = {}
+    for path in paths:
+        parts = path.split(".")
+        for depth, name in enumerate(parts[:_MAX_PATH]):
+            names.setdefault(".".join(parts[:depth]) if depth else "", set()).add(name)
+    lists = (below for below in names.values() if all(map(_is_index, below)))
+    return all(max(map(int, below)) == len(below) - 1 for below in lists)
 
 
 def _is_index(name: str) -> bool:

@@ -62,9 +62,15 @@ class AfterSystem(NamedTuple):
     messages: Any
 
 
+class Holed(NamedTuple):
+    """Messages of which some are missing, before others or between them."""
+
+    messages: Any
+
+
 Content = Any
-"""A JSON value, the literal of a text (bytes), a flattened list, or messages after system
-instructions."""
+"""A JSON value, the literal of a text (bytes), a flattened list, messages after system
+instructions, or messages with holes."""
 
 
 class Written(NamedTuple):
@@ -73,7 +79,7 @@ class Written(NamedTuple):
     json: bytes | None
     """A JSON list; None where there is none."""
     cut: bool
-    """They end in the middle."""
+    """They end in the middle, or some are missing."""
 
 
 def written_messages(content: Content, role: str) -> Written:
@@ -81,6 +87,8 @@ def written_messages(content: Content, role: str) -> Written:
 
     `role` is the role of what does not name one. Raises UnencodableError.
     """
+    if content.__class__ is Holed:
+        return written_messages(content.messages, role)._replace(cut=True)
     dialogue = _dialogue(content, role)
     cut = False
     if dialogue is None:
@@ -168,6 +176,8 @@ def value_of(content: Content) -> JsonValue:
         return orjson.loads(content)
     if content.__class__ is FlatList:
         return content.value()
+    if content.__class__ is Holed:
+        return value_of(content.messages)
     if content.__class__ is not AfterSystem:
         return content
     system, messages = _system_message(value_of(content.system)), value_of(content.messages)

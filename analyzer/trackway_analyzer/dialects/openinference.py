@@ -10,6 +10,7 @@ from trackway_analyzer.dialects.sources import (
     agent_of_method,
     no_schema,
     numbered,
+    numbered_messages,
     span_name,
     text_or_json,
     with_calls,
@@ -61,10 +62,10 @@ OPENINFERENCE: Final = Dialect(
     },
     of={
         Operation.LLM: {
-            "input": (numbered("llm.input_messages"), numbered("llm.prompts")),
+            "input": (numbered_messages("llm.input_messages"), numbered("llm.prompts")),
             "output": (
-                with_calls("llm.function_call", numbered("llm.output_messages")),
-                numbered("llm.output_messages"),
+                with_calls("llm.function_call", numbered_messages("llm.output_messages")),
+                numbered_messages("llm.output_messages"),
                 numbered("llm.choices"),
             ),
         },

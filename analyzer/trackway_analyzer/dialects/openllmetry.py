@@ -7,7 +7,7 @@ from typing import Final
 from trackway.schema import GenAI, Operation
 from trackway_analyzer.dialects.dialect import Dialect, Marks
 from trackway_analyzer.dialects.otel_genai import INPUT_MESSAGES, MODEL, OPERATIONS, TOKENS
-from trackway_analyzer.dialects.sources import numbered
+from trackway_analyzer.dialects.sources import numbered_messages
 from trackway_analyzer.dialects.tool_values import output_of
 
 # Of the packages that share the conventions' scope prefix, those that are Traceloop's.
@@ -82,8 +82,8 @@ OPENLLMETRY: Final = Dialect(
     },
     of={
         Operation.LLM: {
-            "input": (INPUT_MESSAGES, numbered("gen_ai.prompt")),
-            "output": (GenAI.OUTPUT_MESSAGES, numbered("gen_ai.completion")),
+            "input": (INPUT_MESSAGES, numbered_messages("gen_ai.prompt")),
+            "output": (GenAI.OUTPUT_MESSAGES, numbered_messages("gen_ai.completion")),
         },
         Operation.TOOL: {
             "tool": (GenAI.TOOL_NAME, "traceloop.entity.name"),

@@ -12,7 +12,7 @@ from typing import Any
 from trackway_analyzer.dialects.cut_messages import Cut, cut_calls, json_or_cut
 from trackway_analyzer.dialects.dialect import Look, Place, Shape, Source
 from trackway_analyzer.dialects.flat_list import flat_list
-from trackway_analyzer.dialects.messages import AfterSystem, value_of
+from trackway_analyzer.dialects.messages import AfterSystem, Holed, value_of
 from trackway_analyzer.dialects.values import is_placeholder, json_of
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import JsonValue
@@ -42,6 +42,23 @@ def numbered(prefix: str) -> Place:
         return flat if flat.paths.in_order else flat.value() or None
 
     return Place(lambda shape: look if any(k.startswith(start) for k in shape.names) else None)
+
+
+def numbered_messages(prefix: str) -> Place:
+    """As `numbered`, for messages: one that is missing may have held a call."""
+    place = numbered(prefix)
+
+    def within(shape: Shape) -> Look | None:
+        there = place.within(shape)
+
+        def look(span: RawSpan) -> Any:
+            found = None if there is None else there(span)
+            whole = found is None or flat_list(f"{prefix}.", span.attributes).paths.whole
+            return found if whole else Holed(found)
+
+        return None if there is None else look
+
+    return Place(within)
 
 
 def event(names: str | frozenset[str], key: str) -> Place:
@@ -161,12 +178,16 @@ def with_calls(key: str, messages: Place) -> Place:
             return None
         there = messages.within(shape)
 
-        def look(span: RawSpan) -> JsonValue:
-            before = None if there is None else value_of(there(span))
+        def look(span: RawSpan) -> Any:
+            found = None if there is None else there(span)
+            before = value_of(found)
             calls = cut_calls(span.attributes.get(key))
             asked = calls if isinstance(calls, list) else [calls]
             said = before if isinstance(before, list) else []
-            return [*said, {"role": "assistant", "tool_calls": asked}] if any(asked) else before
+            if not any(asked):
+                return found
+            whole = [*said, {"role": "assistant", "tool_calls": asked}]
+            return Holed(whole) if found.__class__ is Holed else whole
 
         return look
 

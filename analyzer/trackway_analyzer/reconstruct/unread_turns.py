@@ -1,11 +1,12 @@
 """In which runs may calls stand in what was cut, dropped or left out? Part of rule 13 of `gaps`.
 
 1. A model's output was cut or lacks messages between others, or attributes of its span were
-   dropped, or events of a span that keeps its messages there, or it stopped for a call that
-   its output does not show: a call may be lost. Not where a later input of its agent is whole and
+   dropped, or events of a span that keeps its messages there, or it stopped for a call that its
+   output does not show: a call may be lost. Not where a later input of its agent is whole and
    repeats the turn (`repeated_turns`), for that tells what was asked for.
-2. A model's input was cut, or lacks messages before or between others: calls of the history may be lost. Not where a later input of its agent
-   is whole and repeats it, or an earlier one is with which it begins, and all outputs from there.
+2. A model's input was cut, or lacks messages before or between others: calls of the history may be
+   lost. Not where a later input of its agent is whole and repeats it, or an earlier one is with
+   which it begins, and all outputs from there.
 3. None of it matters in a run whose tool calls have spans, or would have them (`witnesses`).
 4. Where attributes were dropped, a span that nobody can tell may be a call, and the name of a tool
    that is the name of its span need not be the tool's: then spans show no calls either.
@@ -146,17 +147,22 @@ def _lost_events(evidence: Evidence) -> Mask:
     columns = evidence.columns
     dropped: Mask = (columns.ints("dropped_events", 0) > 0) & (columns.operation == LLM)
     rows = np.flatnonzero(dropped & (evidence.run != NONE))
-    told = zip(*(columns.values(name, rows) for name in ("output", "events")), strict=True)
+    if not len(rows):
+        return dropped
+    events = columns.array("events").take(pa.array(rows))
+    names = pc.struct_field(events.flatten(), "name")
+    told = pc.match_substring_regex(names, _OF_MESSAGES).fill_null(False)
+    holding = pc.list_parent_indices(events).filter(told).to_numpy(zero_copy_only=False)
+    silent = columns.array("output").take(pa.array(rows)).is_null()
+    kept_there = silent.to_numpy(zero_copy_only=False).copy()
+    kept_there[holding] = True
     dropped[:] = False
-    for row, (output, events) in zip(rows.tolist(), told, strict=True):
-        dropped[row] = output is None or any(mark in (events or "") for mark in _OF_MESSAGES)
+    dropped[rows[kept_there]] = True
     return dropped
 
 
-_OF_MESSAGES: Final = (
-    *('"gen_ai.choice"', '.message"', '"gen_ai.content.', '"gen_ai.client.inference.'),
-)
-"""Names of events that hold messages, or ends of them."""
+_OF_MESSAGES: Final = r"^gen_ai\.(choice$|.*\.message$|content\.|client\.inference\.)"
+"""Names of events that hold messages."""
 
 
 def _stopped(reasons: pa.Array) -> Mask:

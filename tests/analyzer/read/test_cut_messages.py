@@ -350,3 +350,72 @@ def test_a_part_in_which_the_cut_falls_is_left_out() -> None:
     arguments = {"type": "tool_call", "id": "c", "name": "f", "arguments": {"parts": [1, [2]]}}
     text = json.dumps([{"role": "assistant", "parts": [TEXT, arguments]}])
     assert cut_of(text[: text.index("[2]")]) == Cut([{"role": "assistant", "parts": [TEXT]}])
+
+
+def flat(side: str, *places: int, role: str = "user") -> dict[str, str]:
+    named = {f"llm.{side}_messages.{place}.message." for place in places}
+    return {key + what: role for key in named for what in ("role", "content")}
+
+
+OI = {"openinference.span.kind": "LLM"}
+ANSWERED = flat("output", 0, role="assistant")
+CALLED = "llm.output_messages.0.message.tool_calls.{}.tool_call.function.name"
+TRACELOOP = {
+    **{f"gen_ai.prompt.{n}.{key}": "user" for n in (2, 3) for key in ("role", "content")},
+    **{f"gen_ai.completion.0.{key}": "assistant" for key in ("role", "content")},
+}
+HOLES: dict[str, dict[str, Any]] = {
+    "before all": OI | flat("input", 7) | ANSWERED,
+    "between": OI | flat("input", 0, 3, 4) | ANSWERED,
+    "among ten": OI | flat("input", *range(6), *range(7, 12)) | ANSWERED,
+    "in the output": OI | flat("input", 0) | flat("output", 1, role="assistant"),
+    "in openllmetry": CHAT | TRACELOOP,
+}
+
+
+@pytest.mark.parametrize("name", HOLES)
+def test_messages_that_are_missing_among_others_may_have_held_calls(
+    name: str, tmp_path: Path
+) -> None:
+    found = runs(span(1, **HOLES[name]))
+    assert unseen(found) == ["messages of a model were cut, and no span would show a call in them"]
+    assert verdicts(found, tmp_path, ABSENT[0]) == ["insufficient"]
+
+
+def test_a_call_that_is_missing_among_others_may_be_any() -> None:
+    calls = {CALLED.format(place): "lookup" for place in (0, 2)}
+    (run,) = runs(span(1, **OI | flat("input", 0) | ANSWERED | calls))
+    assert "truncated_value" in {gap.name for gap in run.gaps}
+
+
+def test_messages_in_any_order_of_their_keys_are_whole(tmp_path: Path) -> None:
+    keys = sorted(flat("input", *range(12)).items(), reverse=True)
+    found = runs(span(1, **OI | dict(keys) | ANSWERED))
+    assert unseen(found) == []
+    assert verdicts(found, tmp_path, ABSENT[0]) == ["pass"]
+
+
+def choice(**more: Any) -> dict[str, Any]:
+    told = {"message": json.dumps({"role": "assistant", "content": "Done."}), "index": "0"}
+    events = [("gen_ai.user.message", {"content": "Help."}), ("gen_ai.choice", told)]
+    return {
+        **model(1, **more),
+        "events": [
+            {
+                "name": name,
+                "timeUnixNano": "1700000000000000000",
+                "attributes": [{"key": key, "value": _value(value)} for key, value in of.items()],
+            }
+            for name, of in events
+        ],
+    }
+
+
+def test_events_that_were_dropped_may_have_held_a_call(tmp_path: Path) -> None:
+    found = runs(choice() | {"droppedEventsCount": 12})
+    assert unseen(found) == ["events were dropped, and with them a call may be lost"]
+    assert verdicts(found, tmp_path, ABSENT[0]) == ["insufficient"]
+    assert verdicts(runs(choice()), tmp_path, ABSENT[0]) == ["pass"]
+    # Tokens of a stream, say: the messages stand among the attributes, all of them.
+    found = runs(model(1, **output(SAID)) | {"droppedEventsCount": 12})
+    assert verdicts(found, tmp_path, ABSENT[0]) == ["pass"]
