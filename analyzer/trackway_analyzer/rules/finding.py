@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -121,6 +122,10 @@ class Violations:
         return _table(rule, self.runs, states, self.positions, self.details)
 
 
+_KEPT: Final = 1 << 17
+"""Numbers of a rule that are kept for the next batch: half a megabyte."""
+
+
 def _room(size: int) -> int:
     return 1 << size.bit_length()
 
@@ -130,12 +135,24 @@ def _table(
 ) -> pa.Table:
     columns = [
         runs,
-        pa.array(np.full(len(runs), rule, np.int32)),
+        _all_of(rule, len(runs)),
         states,
         positions,
         details,
     ]
     return pa.Table.from_arrays(columns, schema=FINDING_SCHEMA)
+
+
+def _all_of(rule: int, size: int) -> pa.Array:
+    """The number of a rule, so many times."""
+    if _room(size) > _KEPT:
+        return pa.array(np.full(size, rule, np.int32))
+    return _repeated(rule, _room(size)).slice(0, size)
+
+
+@lru_cache(maxsize=32)
+def _repeated(rule: int, size: int) -> pa.Array:
+    return pa.array(np.full(size, rule, np.int32))
 
 
 @cache

@@ -141,6 +141,8 @@ class WithColumns(WithGaps):
     @cached_property
     def call_cuts(self) -> Ints:
         """Where the executed tool calls of each run begin in `call_rows`, and one past the last."""
+        if self._call_flags.all():
+            return self.batch.offsets
         before = np.zeros(len(self._call_flags) + 1, dtype=np.int64)
         np.cumsum(self._call_flags, out=before[1:])
         cuts: Ints = before.take(self.batch.offsets)

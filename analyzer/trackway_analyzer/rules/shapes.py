@@ -24,6 +24,7 @@ from trackway_analyzer.rules.turns import first_of_turn
 from trackway_analyzer.rules.words import Words
 from trackway_analyzer.stretches import Small, distinct, places_of, taken
 
+_NONE: Final = np.empty(0, dtype=np.int64)
 UNBOUNDED: Final = 4096
 """Stands for any number of hidden steps."""
 
@@ -58,7 +59,7 @@ class Layouts:
     positions: Small
     """Position in the run of every call; before those of each layout -2 and -1."""
     plain: bool
-    """Whether each call stands at its index: runs have no other steps between."""
+    """Each call stands at its index, for runs have no other steps between: nothing is looked up."""
 
     @classmethod
     def of(cls, of_run: Ints, word: Ints, cuts: Ints, positions: Small) -> Layouts:
@@ -69,6 +70,11 @@ class Layouts:
         marked[np.arange(len(positions)) + np.repeat(begins - cuts[:-1], np.diff(cuts))] = positions
         plain = bool((positions == places_of(cuts)).all())
         return cls(of_run, word, begins, marked, plain)
+
+    @classmethod
+    def of_calls(cls, of_run: Ints, words: int) -> Layouts:
+        """Where runs have no steps but calls: each sequence lies in one way."""
+        return cls(of_run, np.arange(words), _NONE, _NONE.astype(np.int32), True)
 
     def place(self, index: Small) -> Small:
         """Of each layout, the position of the call with this index in its sequence.
@@ -198,13 +204,15 @@ def _shapes(evidence: Evidence) -> Shapes:
     places, own = taken(cuts, first)
     if calls_alone:  # the sequence says where its calls stand: no two layouts have one
         words = Words(symbols, own, symbol[places], firsts[places])
-        word = np.arange(len(words))
+        layouts = Layouts.of_calls(of_run, len(words))
+        of_word = of_run
     else:
         word, words = Words.numbered(symbols, own, symbol[places], firsts[places])
+        layouts = Layouts.of(of_run, word, own, position[places])
+        of_word = word.take(of_run)
     unknown = evidence.call_rows[evidence.success_codes[rows] == UNKNOWN]
     unsure = (np.searchsorted(offsets, unknown, side="right") - 1).tolist()
-    layouts = Layouts.of(of_run, word, own, position[places])
-    return Shapes(word.take(of_run), words, frozenset(unsure) | evidence.blurred, layouts)
+    return Shapes(of_word, words, frozenset(unsure) | evidence.blurred, layouts)
 
 
 def _symbols(evidence: Evidence, rows: Ints | slice) -> tuple[tuple[Symbol, ...], Small]:
