@@ -26,7 +26,7 @@ from trackway_analyzer.engine.native_files import NativeFiles
 from trackway_analyzer.outcomes import Joined, OutcomeRow, joined
 from trackway_analyzer.read import read
 from trackway_analyzer.read.overlooked import overlooked
-from trackway_analyzer.read.quarantine import QUARANTINE_SCHEMA, quarantine_table
+from trackway_analyzer.read.quarantine import QUARANTINE_SCHEMA, quarantine_table, told
 from trackway_analyzer.read.source import PassedOver, listing
 from trackway_analyzer.summary import GAP_SCHEMA
 
@@ -108,6 +108,11 @@ class SpanSource:
     @property
     def quarantine(self) -> pa.Table:
         """What could not be read (`read.quarantine.QUARANTINE_SCHEMA`)."""
+        return told(self.aside)
+
+    @property
+    def aside(self) -> pa.Table:
+        """The same, and the words beside what was read that may name a tool."""
         if self._quarantine is None:
             self.tables()
         return self._quarantine

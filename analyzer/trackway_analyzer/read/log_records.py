@@ -148,7 +148,7 @@ class LogRecords:
             quarantine.add(Reason.UNJOINED_CALL, _UNSHOWN, count=unshown)
         if self._others:
             names = bounded_names(self._others)
-            quarantine.add(Reason.PASSED_OVER, _OTHERS, count=self._count_of_others, names=names)
+            quarantine.add(Reason.UNREAD_WORDS, _OTHERS, count=self._count_of_others, names=names)
         if self._beyond:
             detail = f"log records beyond {MAX_BYTES} bytes"
             quarantine.add(Reason.TOO_LARGE, detail, count=self._beyond)

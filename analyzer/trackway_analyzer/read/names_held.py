@@ -4,8 +4,9 @@
    was passed over, a line, role or log record that nobody knows) keeps the words in it that may be
    the name of a tool, and counts as lost where a policy speaks of one of them (`quarantine`).
 2. Such a word is a text of at most `MAX_NAME` characters that is spelt like a name, a key over an
-   object or a list, or a word in a text that stands where a call of it would: before `(` or `{`,
-   behind `"name":`, `Action:`, `<function=` and the like. An id (four digits, or hex) is none.
+   object or a list, a `word_with_lines` in a short text, or a word in a text that stands where a
+   call of it would: before `(` or `{`, behind `"name":`, `Action:`, `<function=` and the like. An
+   id (four digits, or hex) is none.
 3. These name tools without any call of them: descriptions (what has a schema; texts in a list of
    tools), what was expected of a run, prompts, settings and policies, judgements of people, and
    what was found by a check.
@@ -43,10 +44,12 @@ _IN_CALL: Final = tuple(
     )
 )
 _VALUE: Final = re.compile(
-    rf"(?:^(?=\w+[,;\t|])|[:=(\[>,|;\t])\s*\\*[\"'`]?{_WORD}(?=\\*[\"'`]|[\s),;\]<&(|]|$)",
+    rf"(?:^(?=\w+[,;\t|])|[:=(\[>,|;\t])\s*\\*[\"'`]?{_WORD}(?=\\*[\"'`]|[\s),;\]}}<&(|]|$)",
     re.MULTILINE,
 )
 """A word where data has a value."""
+_SNAKE: Final = re.compile(r"(?<![\w.\-])[A-Za-z]\w*_\w*[A-Za-z]\b")
+"""A word of a short text that is spelt like nothing but a name."""
 _TEXT: Final = 1_048_576
 """Characters of a text that are looked through."""
 _BLANK_BEFORE: Final = 4_096
@@ -197,6 +200,8 @@ def _of_text(text: str) -> Iterator[str]:
             yield text
         return
     yield from _called(text)
+    if len(text) <= MAX_NAME:
+        yield from (word for word in _SNAKE.findall(text) if not _NO_NAME.match(word))
     if text.lstrip()[:1] in ("{", "["):
         yield from _valued(text)
 

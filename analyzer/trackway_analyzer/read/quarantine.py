@@ -52,6 +52,9 @@ class Reason(StrEnum):
     PASSED_OVER = "passed_over"
     UNKNOWN_VERSION = "unknown_version"
     UNREADABLE = "unreadable"
+    UNREAD_WORDS = "unread_words"
+    """Words beside what was read that may name a tool: no loss, and nothing that a person is told
+    of who does not ask about that tool."""
 
 
 QUARANTINE_SCHEMA: pa.Schema = pa.schema(
@@ -70,12 +73,20 @@ _HARMLESS: Final = frozenset(
     [
         *(Reason.NOT_A_TRACE, Reason.EMPTY_FILE, Reason.UNJOINED_LOG),
         *(Reason.NO_START_TIME, Reason.NO_TASK_ID, Reason.PASSED_OVER, Reason.UNKNOWN_VERSION),
+        Reason.UNREAD_WORDS,
     ]
 )
 READ: Final = frozenset([Reason.NO_START_TIME, Reason.NO_TASK_ID, Reason.UNKNOWN_VERSION])
 """What was read, and of which something is missing or not known."""
-NOTES: Final = frozenset([Reason.EMPTY_FILE, Reason.PASSED_OVER, Reason.UNKNOWN_VERSION])
+NOTES: Final = frozenset(
+    [Reason.EMPTY_FILE, Reason.PASSED_OVER, Reason.UNKNOWN_VERSION, Reason.UNREAD_WORDS]
+)
 """What a person should know, and nothing that was looked for and could not be read."""
+
+
+def told(quarantine: pa.Table) -> pa.Table:
+    """Return the rows of a table of `QUARANTINE_SCHEMA` that a person is told of."""
+    return quarantine.filter(pc.not_equal(quarantine.column("reason"), Reason.UNREAD_WORDS.value))
 
 
 def lost(quarantine: pa.Table) -> int:

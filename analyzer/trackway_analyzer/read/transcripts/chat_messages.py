@@ -19,7 +19,9 @@ from typing import Any, Final
 from trackway.schema import GenAI, Trackway
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.json_documents import Located
+from trackway_analyzer.read.names_held import bounded_names
 from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.read.transcripts.beside_messages import MESSAGE_KEYS, tell_of_the_rest
 from trackway_analyzer.read.transcripts.dialogue import write_dialogue
 from trackway_analyzer.read.transcripts.mini_swe_agent import is_mini_swe_agent, with_calls
 from trackway_analyzer.read.transcripts.records import READ, is_message, messages_of, model_of
@@ -36,6 +38,14 @@ from trackway_analyzer.spans import Attributes, RawSpan
 
 _SESSION: Final = ("session_id", "conversation_id", "thread_id")
 _NAMES: Final = ("run_id", "task_id", *_SESSION)
+_LOOKED_AT: Final = frozenset(
+    [
+        *(*READ, "message", "body", "request", "response", "result", "model", "role"),
+        *("info", "config", "task", "prompt", "error"),
+        *_NAMES,
+    ]
+)
+"""Members of a record that its readers look into, or that hold no call."""
 _KNOWN: Final = (*READ, "model", "task_id", "trial", "reward", "success", "run_id", *_SESSION)
 
 
@@ -50,8 +60,13 @@ def transcripts(document: Any) -> list[Any] | None:
 
 def _is_transcript(item: Any) -> bool:
     if isinstance(item, list):
-        return any(map(is_message, item)) and all(isinstance(each, dict) for each in item)
+        told = any(is_message(each) and each.get("role") not in _PROMPTS for each in item)
+        return told and all(isinstance(each, dict) for each in item)
     return isinstance(item, dict) and (_is_named(item) or any(map(is_message, messages_of(item))))
+
+
+_PROMPTS: Final = ("system", "developer")
+"""A list of nothing but these holds what is said to models, and no run."""
 
 
 def _is_named(item: dict[str, Any]) -> bool:
@@ -73,22 +88,34 @@ def transcript_spans(
             quarantine.add(Reason.BROKEN_SPAN, "a transcript without messages", offset)
         elif within_bounds(item, quarantine, offset):
             at = place if len(items) > 1 else offset or 0
-            yield from _written(item, at, quarantine.file)
+            yield from _written(item, at, quarantine, offset)
 
 
 def message_lines(lines: Sequence[Located], quarantine: Quarantine) -> Iterator[RawSpan]:
     """Write a file of bare messages, one a line, as the spans of one run."""
     messages = [document for _, document in lines]
     if within_bounds(messages, quarantine, None):
-        yield from _written(messages, 0, quarantine.file)
+        yield from _written(messages, 0, quarantine, None)
 
 
-def _written(item: Any, place: int, file: str) -> list[RawSpan]:
+def _written(item: Any, place: int, quarantine: Quarantine, offset: int | None) -> list[RawSpan]:
     record: dict[str, JsonValue] = item if isinstance(item, dict) else {"messages": item}
-    run = WrittenRun("messages", item, place, model=model_of(record), named=names_of(file))
+    run = WrittenRun(
+        "messages", item, place, model=model_of(record), named=names_of(quarantine.file)
+    )
     messages = messages_of(record)
     write_dialogue(run, with_calls(messages) if is_mini_swe_agent(record) else messages)
+    if isinstance(item, dict):
+        read = MESSAGE_KEYS | _LOOKED_AT if "role" in item else _LOOKED_AT
+        rest = {key: value for key, value in item.items() if key not in read}
+        tell_of_the_rest(run, rest, run.called)
+    if run.names:
+        names = bounded_names(run.names)
+        quarantine.add(Reason.UNREAD_WORDS, _BESIDE, offset, names=names)
     return run.ended(_facts(record))
+
+
+_BESIDE: Final = "what stands beside the messages of a transcript, which is not read"
 
 
 def _facts(record: Mapping[str, JsonValue]) -> Attributes:

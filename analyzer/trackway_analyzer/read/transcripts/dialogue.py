@@ -25,7 +25,10 @@ from trackway_analyzer.dialects.message_forms import Message, read_message
 from trackway_analyzer.dialects.parts import Part
 from trackway_analyzer.dialects.provider_calls import ITEMS
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.read.transcripts.message_shapes import call_like, plain_messages
+from trackway_analyzer.read.names_held import names_held
+from trackway_analyzer.read.transcripts.beside_messages import MESSAGE_KEYS, tell_of_the_rest
+from trackway_analyzer.read.transcripts.message_shapes import PARTS, call_like, plain_messages
+from trackway_analyzer.read.transcripts.unusual_roles import is_unknown_role
 from trackway_analyzer.read.transcripts.written import Result, WrittenRun, kept, nanoseconds
 from trackway_analyzer.spans import NO_TIME, Attributes
 
@@ -59,6 +62,8 @@ def write_dialogue(
 ) -> None:
     """Put down the turns and calls of a list of messages; what is no message is left out."""
     dialogue = _Dialogue(run, turn, execution)
+    called: set[str] = set()
+    beside: list[Mapping[str, Any]] = []
     for raw in messages:
         if not isinstance(raw, dict):
             if raw:
@@ -69,7 +74,23 @@ def write_dialogue(
             dialogue.take(each, message)
             for what in call_like(each, None if message is None else message.parts):
                 run.hole(what)
+            if message is not None and is_unknown_role(message.role):
+                run.hole(f"a message of the role {message.role[:64]}, which nobody knows")
+            for part in message.parts if message is not None else ():
+                if part.get("type") == _CALL and isinstance(part.get("name"), str):
+                    called.add(part["name"])
+                elif part.get("type") not in PARTS:
+                    run.names.update(names_held(part))
+            rest = {key: value for key, value in each.items() if key not in MESSAGE_KEYS}
+            if message is not None and message.role == "tool":
+                run.names.update(names_held(rest))  # an answer may repeat its call
+            elif rest:
+                beside.append(rest)
     dialogue.speak()
+    for told in beside:
+        tell_of_the_rest(run, told, called)
+    run.called |= called
+    run.names -= called
 
 
 @dataclass(slots=True)

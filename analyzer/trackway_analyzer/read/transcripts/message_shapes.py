@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from trackway_analyzer.dialects.values import json_of
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.read.transcripts.unusual_roles import with_usual_role
 from trackway_analyzer.read.unread_forms import names_calls, tells_of_a_call
 
 Raw = dict[str, Any]
@@ -43,7 +44,8 @@ _READ: Final = frozenset(
 )
 """Keys of calls that the readers of messages know."""
 _ANSWER: Final = "tool_call_response"
-_PARTS: Final = ("text", "reasoning", "tool_call", _ANSWER)
+PARTS: Final = ("text", "reasoning", "tool_call", _ANSWER)
+"""Types of the parts that are read."""
 
 
 def plain_messages(raw: Raw) -> list[Raw]:
@@ -51,6 +53,7 @@ def plain_messages(raw: Raw) -> list[Raw]:
     inner = _of_langchain(raw)
     if inner is not None:
         return [_usual(inner)]
+    raw = with_usual_role(raw)
     if is_pydantic_ai(raw):
         return list(_of_pydantic_ai(raw))
     if _is_ui_message(raw):
@@ -65,7 +68,7 @@ def call_like(raw: Mapping[str, Any], parts: list[Any] | None) -> Iterator[str]:
             yield f"a message {_named(raw)}that looks like a call and is not read"
         return
     for part in parts:
-        unknown = isinstance(part, dict) and part.get("type") not in _PARTS
+        unknown = isinstance(part, dict) and part.get("type") not in PARTS
         if unknown and tells_of_a_call(part):
             yield f"a part {_named(part)}that looks like a call and is not read"
     answers = any(isinstance(part, dict) and part.get("type") == _ANSWER for part in parts)

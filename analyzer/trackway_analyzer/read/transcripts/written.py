@@ -77,6 +77,10 @@ class WrittenRun:
         self._steps = 0
         self._heard: list[JsonValue] = []
         self._holes: dict[str, None] = {}
+        self.called: set[str] = set()
+        """Tools of which the messages hold a call."""
+        self.names: set[str] = set()
+        """Words beside the messages that may name a tool (`names_held`)."""
 
     def hole(self, what: str) -> None:
         """Note what the record holds of the run and nobody could read (`named_holes`)."""
