@@ -223,6 +223,18 @@ def test_a_background_task_that_fails_after_the_answer_calls_the_run_back(
     ]
 
 
+def test_a_failed_run_inside_a_dropped_one_has_no_gap(memory: InMemorySpanExporter) -> None:
+    ta = pytest.importorskip("trackway_analyzer", reason="the analyzer is a package of its own")
+    sampled(memory, 0.0)
+    with trackway.run("outer"):
+        work()
+        with trackway.run("title"):
+            unlucky()
+    (run,) = ta.load(list(memory.get_finished_spans()))
+    assert run.task_id == "title"
+    assert run.gaps == ()
+
+
 def test_what_cannot_be_called_back_is_counted_and_said_and_a_gap(
     memory: InMemorySpanExporter,
     monkeypatch: pytest.MonkeyPatch,

@@ -1,7 +1,8 @@
 """What is missing from the record of a run? Each hole is named, counted and placed.
 
-1. `missing_parent`: a span's parent is not in the source. Counts spans.
-2. `no_root`: no span of the run is a root.
+1. `missing_parent`: a span's parent is not in the source. Counts spans. What stands above a run
+   span of our SDK is no part of its run, and is not missed.
+2. `no_root`: no span of the run is a root. A run span is one, whatever stands above it.
 3. `parent_cycle`: spans were their own ancestors; cut above the earliest. Counts cycles.
 4. `duplicate_span_id`: further rows under an id that was seen already. Counts rows.
 5. `clock_skew`: a span started more than 1 ms before its parent. Counts spans. Or steps beside
@@ -51,7 +52,11 @@ from trackway_analyzer.reconstruct.faults import gaps_of_faults
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, GapRow, gap
 from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.reconstruct.named_holes import gaps_of_named_holes
-from trackway_analyzer.reconstruct.run_parts import gaps_of_handed_over, gaps_of_run_parts
+from trackway_analyzer.reconstruct.run_parts import (
+    gaps_of_handed_over,
+    gaps_of_run_parts,
+    run_spans,
+)
 from trackway_analyzer.reconstruct.unobserved import gaps_of_the_unobserved
 from trackway_analyzer.reconstruct.usage import gaps_of_usage
 from trackway_analyzer.reconstruct.value_gaps import gaps_of_values
@@ -84,13 +89,15 @@ def _structure(evidence: Evidence) -> Found:
     columns, tree, run = evidence.columns, evidence.tree, evidence.run
     members = run != NONE
     rootless = np.ones(len(evidence.spans), dtype=bool)
-    roots = members & (tree.parent == NONE) & ~tree.orphan
+    orphan = tree.orphan.copy()
+    orphan[run_spans(columns)] = False
+    roots = members & (tree.parent == NONE) & ~orphan
     roots[tree.cut] = False
     rootless[run[roots]] = False
     below = np.flatnonzero(members & (tree.parent != NONE))
     entries = below[run[tree.parent[below]] != run[below]]
     rootless[run[entries]] = False
-    yield from _counted(evidence, GapName.MISSING_PARENT, tree.orphan)
+    yield from _counted(evidence, GapName.MISSING_PARENT, orphan)
     yield from _counted(evidence, GapName.PARENT_CYCLE, _mask(columns, tree.cut))
     yield from _counted(evidence, GapName.CLOCK_SKEW, _mask(columns, evidence.clock.skewed))
     for number in np.flatnonzero(rootless).tolist():

@@ -34,12 +34,18 @@ _NOT_BACK: Final = (
 _NO_PART: Final = "the run span of a part is missing: it did not end, or its span was lost"
 
 
+def run_spans(columns: SpanColumns) -> Ints:
+    """Return the rows of run spans of our SDK."""
+    rows = columns.naming(_OF_RUN_SPAN)
+    found: Ints = rows[~columns.is_step[rows] & (columns.codes("run_id")[rows] != NONE)]
+    return found
+
+
 def gaps_of_run_parts(evidence: Evidence) -> Found:
     """One gap for the run ids of a run that lack their run span, one for those that lack a part."""
     columns, run = evidence.columns, evidence.run
     own = columns.codes("run_id")
-    rows = columns.naming(_OF_RUN_SPAN)
-    rows = rows[~columns.is_step[rows] & (own[rows] != NONE)]
+    rows = run_spans(columns)
     member = (own != NONE) & (run != NONE)
     bare = np.flatnonzero(member & ~np.isin(own, own[rows]))
     adrift = evidence.tree.orphan[topmost(evidence.tree.parent)] & np.isin(own, own[rows])

@@ -51,6 +51,20 @@ def test_a_run_below_a_span_of_another_run_has_a_root():
     assert [gaps(run) for run in record.runs()] == [{}, {}]
 
 
+def test_a_run_whose_span_stands_below_one_that_is_not_there_has_a_root():
+    record = Recording()
+    inner = record.agent("title", "a run that was dropped", run_id="r", attributes=RUN_SPAN)
+    record.tool("a", {}, "done", inner, run_id="r")
+    assert gaps(record.run()) == {}
+
+
+def test_a_step_below_a_lost_span_of_such_a_run_is_missed_all_the_same():
+    record = Recording()
+    record.agent("title", "a run that was dropped", run_id="r", attributes=RUN_SPAN, lasts=1000)
+    record.tool("a", {}, "done", "lost", run_id="r")
+    assert gaps(record.run()) == {"missing_parent": 1}
+
+
 def test_a_self_parent_is_cut():
     record = Recording()
     record.tool("a", {}, "done", "s1")
