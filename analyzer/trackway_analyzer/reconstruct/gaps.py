@@ -17,7 +17,8 @@
     the rest of it (`streamed`); or what a person answered stands in its place (`resumed`).
 11. `unparsable_arguments`: arguments that look like a JSON object or list and are none.
 12. `missing_steps`: a hole in a logical clock of the run (`clocks`). Counts steps. Or what a
-    session names and nobody gives (`named_holes`): counts names.
+    session names and nobody gives (`named_holes`): counts names. Or a span between spans of the run
+    that is not in the source (`lost_between`): counts the parents that are missing.
 13. `tools_not_observable`: nothing can tell whether tools were called: they were offered to a model
     whose output is not recorded; the last turn asked for a call in a run without any tool span; a
     call was answered and lacks the span that it would have; a call's tool is not named; a model's
@@ -50,6 +51,7 @@ from trackway_analyzer.reconstruct.clocks import gaps_of_clocks
 from trackway_analyzer.reconstruct.columns import NEVER, NONE, Ints, Mask, SpanColumns
 from trackway_analyzer.reconstruct.faults import gaps_of_faults
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, GapRow, gap
+from trackway_analyzer.reconstruct.lost_between import gaps_of_spans_between
 from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.reconstruct.named_holes import gaps_of_named_holes
 from trackway_analyzer.reconstruct.run_parts import (
@@ -159,6 +161,7 @@ _FINDERS: Final = (
     gaps_of_handed_over,
     gaps_of_clocks,
     gaps_of_named_holes,
+    gaps_of_spans_between,
     gaps_of_values,
     gaps_of_usage,
     gaps_of_faults,
