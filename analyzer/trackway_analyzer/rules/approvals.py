@@ -3,10 +3,12 @@
 1. Each attempted call of `tool` has an earlier successful call of `by`. Two calls of one model turn
    are unordered: an approval of the same turn is none.
 2. With `argument`, the approval is of the same thing: its arguments or its result hold the value of
-   the call's argument, at that name or anywhere.
-3. `granted` must be true of the approval: an expression over its own arguments and result. A later
-   approval of the same thing that did not grant it takes the earlier ones back; without `argument`,
-   one that was asked for with the same arguments.
+   the call's argument, at that name or anywhere. Without, one that names another thing under the
+   argument that is declared to name the tool's entity is of another thing.
+3. `granted` must be true of the approval: an expression over its own arguments and result. Without,
+   the result must say yes (`granting`), unless the policy declares the `success` of `by`; one that
+   says neither yes nor no leaves it open. A later approval of the same thing that did not grant it
+   takes the earlier ones back; without `argument`, one that was asked for with the same arguments.
 4. With `once`, each approval is good for one call; the earliest call takes the earliest approval
    that fits.
 """
@@ -17,10 +19,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from trackway_analyzer.rules.entities import subjects
+from trackway_analyzer.rules.entities import subjects, things
 from trackway_analyzer.rules.evidence import Evidence, OwnValues
 from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.granting import decisive, grants
 from trackway_analyzer.rules.necessary import Fact, Follows, only
 from trackway_analyzer.rules.rule import (
     Said,
@@ -115,12 +118,12 @@ class Approved(ToolRule):
         self, evidence: Evidence, approval: int, row: int, approvals: list[int]
     ) -> bool | Hidden:
         """Whether nothing took an approval back before the call."""
-        later = [a for a in approvals if a > approval] if self._granted is not None else []
+        later = [a for a in approvals if a > approval]
         taken_back = [self._takes_back(evidence, other, approval, row) for other in later]
         if True in taken_back:
             return False
         unknown = next((t for t in taken_back if isinstance(t, Hidden)), None)
-        if unknown is None and self._granted is not None:
+        if unknown is None:
             between = evidence.position(approval), evidence.position(row)
             unknown = evidence.hides_step(evidence.run[row], *between, tools=(self.by,))
         return unknown or True
@@ -146,7 +149,9 @@ class Approved(ToolRule):
         return unknown or True
 
     def _is_refused(self, evidence: Evidence, approval: int) -> bool | Hidden:
-        assert self._granted is not None
+        if self._granted is None:
+            granted = _says_yes(evidence, approval)
+            return granted if isinstance(granted, Hidden) else not granted
         scope = OwnValues(evidence, approval)
         truth = self._granted.truth(scope)
         if truth is not False:
@@ -155,13 +160,13 @@ class Approved(ToolRule):
 
     def _is_granted(self, evidence: Evidence, approval: int) -> bool | Hidden:
         if self._granted is None:
-            return True
+            return _says_yes(evidence, approval)
         truth = self._granted.truth(OwnValues(evidence, approval))
         return truth if isinstance(truth, (bool, Hidden)) else False
 
     def _is_about(self, evidence: Evidence, approval: int, row: int) -> bool | Hidden:
         if self.argument is None:
-            return True
+            return _may_be_about(evidence, approval, row)
         wanted = subjects(evidence, row, self.argument)
         if isinstance(wanted, Hidden):
             return wanted
@@ -206,23 +211,64 @@ class Approved(ToolRule):
             if self._is_about(evidence, approval, row) is False:
                 return f": {place} is about something else"
             refusing = self._refusing(evidence, approval, row)
-            if refusing is not None and self._granted is not None:
-                reason = because(evidence, self._granted.because(OwnValues(evidence, refusing)))
+            if refusing is not None:
+                reason = self._why_refused(evidence, refusing)
                 return f": {place} was taken back by {at_step(evidence, refusing)}: {reason}"
-            if self._granted is not None and self._is_granted(evidence, approval) is False:
-                reason = because(evidence, self._granted.because(OwnValues(evidence, approval)))
-                return f": {place} did not grant it: {reason}"
+            if self._is_granted(evidence, approval) is False:
+                return f": {place} did not grant it: {self._why_refused(evidence, approval)}"
             return f": {place} was good for one call"
         return ""
 
+    def _why_refused(self, evidence: Evidence, approval: int) -> str:
+        if self._granted is not None:
+            return because(evidence, self._granted.because(OwnValues(evidence, approval)))
+        result = evidence.result(approval)
+        value = result.value if isinstance(result, Source) else None
+        said = next((m for m in decisive(value) if not m.yes), None)
+        return (
+            f"its result is {shown(value)}" if said is None else f"{said.name} {shown(said.value)}"
+        )
+
     def _refusing(self, evidence: Evidence, approval: int, row: int) -> int | None:
         """The later answer that takes an approval back."""
-        if self._granted is None or self._approves(evidence, approval, row) is not True:
+        if self._approves(evidence, approval, row) is not True:
             return None
         later = [a for a in evidence.rows(self.by)[evidence.run[row]] if a > approval]
         return next(
             (a for a in later if self._takes_back(evidence, a, approval, row) is True), None
         )
+
+
+def _says_yes(evidence: Evidence, approval: int) -> bool | Hidden:
+    """Whether an approval granted what it was asked for, by its result alone."""
+    if evidence.spec(evidence.tool[approval]).success is not None:
+        return True
+    result = evidence.result(approval)
+    if isinstance(result, Hidden):
+        return result
+    granted = grants(result.value)
+    if granted is False:
+        return False
+    return result.lost or (granted or Hidden(NEITHER_GAP, evidence.position(approval)))
+
+
+def _may_be_about(evidence: Evidence, approval: int, row: int) -> bool | Hidden:
+    """Whether an approval names no other thing than the call, under the name that it has there."""
+    argument = evidence.spec(evidence.tool[row]).entity.argument
+    if argument is None:
+        return True
+    asked = evidence.arguments(approval)
+    if isinstance(asked, Hidden):
+        return asked
+    named = subjects(evidence, approval, argument)
+    wanted = subjects(evidence, row, argument)
+    if isinstance(named, Hidden):
+        return named
+    if not named:
+        return True
+    if isinstance(wanted, Hidden):
+        return wanted
+    return not wanted or not set(map(frozen, things(wanted))).isdisjoint(map(frozen, things(named)))
 
 
 def _same_question(evidence: Evidence, one: int, other: int) -> bool | Hidden:
