@@ -86,8 +86,8 @@ class _Digest:
     """One query, in levels, each over the one before: a text is parsed and a name compared once.
 
     `what` is the role of a row, `which` the tool as far as values of it are looked at, `told`
-    whether its result has a member that is looked for by its name, `asked` and `got` what is read
-    out of arguments and result, `slot_…` the values that are compared.
+    whether its result has a member that is looked for by its name, `says` what usual members of it
+    say, `slot_…` the values that are compared.
     """
 
     def __init__(self, files: NativeFiles, looks: Looks) -> None:
@@ -122,8 +122,7 @@ class _Digest:
             f"*, {WHAT} AS what",
             f"*, {values.which()} AS which",
             f"*, {told(values)} AS told",
-            f"*, {values.asked()} AS asked, {values.got()} AS got",
-            f"*{slots}",
+            f"*, {values.says()} AS says{slots}",
             chosen,
         )
         query = self._rows(source)
@@ -158,7 +157,9 @@ class _Digest:
         parts += [f"{name} IS NULL" for name in _WHETHER if self._filled(name)]
         if self._filled("finish_reasons"):
             parts.append("coalesce(len(finish_reasons), 0) > 0")
-        parts += [outcome(self.values), root_says(), *self.values.exact_arguments()]
+        parts += [outcome(self.values), root_says()]
+        for which, read in self.values.exact("arguments").items():
+            parts.append(f"CASE WHEN which = {which} THEN hash({', '.join(read)}) END")
         return f"hash({', '.join(parts)})"
 
     def _effect(self) -> str:

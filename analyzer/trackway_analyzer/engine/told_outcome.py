@@ -39,16 +39,17 @@ def told(values: ReadValues) -> str:
 
 def outcome(values: ReadValues) -> str:
     """What decides whether a call took effect, and the exact values of its result."""
-    said, exact = {}, {}
-    for which, tool in enumerate(values.tools):
-        said[which] = f"hash(got[{values.compared(tool) + 1}:])"
-        if values.exact(tool):
-            exact[which] = f"CASE WHEN got IS NULL THEN hash(result) ELSE {said[which]} END"
+    plain = "CASE WHEN told THEN hash(says) ELSE 2 END"
+    exact = {}
+    for which, read in values.exact("result").items():
+        lost = " AND ".join(f"{value} IS NULL" for value in read)
+        exact[which] = (
+            f"CASE WHEN {lost} AND NOT json_valid(result) THEN hash(result)"
+            f" ELSE hash({', '.join(read)}, says) END"
+        )
     return f"""(CASE WHEN which < 0 THEN 0
-        WHEN told THEN
-          CASE WHEN got IS NULL OR regexp_matches(result, {quoted(_BEYOND)}) THEN hash(result)
-          ELSE {cases("which", said, "0")} END
-        WHEN opens = {_OBJECT} THEN {cases("which", exact, "2")}
+        WHEN told AND (says IS NULL OR regexp_matches(result, {quoted(_BEYOND)})) THEN hash(result)
+        WHEN opens = {_OBJECT} THEN {cases("which", exact, plain)}
         WHEN result IS NULL THEN 1
         WHEN opens IN ({_NUMBER}) THEN 3
         WHEN opens = {_LIST} AND NOT regexp_matches(result, {quoted(DOUBTED_LIST)}) THEN 3
