@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-_ARGUMENTS: Final = ("input", "arguments", "args")
+_NAMES: Final = ("name", "function_name", "toolName", "tool_name", "tool")
+_ARGUMENTS: Final = ("input", "arguments", "args", "tool_input", "toolInput", "parameters")
 _IDS: Final = ("tool_use_id", "tool_call_id", "source_call_id")
+_CALL: Final = "_call"
+"""How the types of items that ask for a call end."""
 
 
 def tells_of_a_call(value: Any) -> bool:
@@ -16,7 +19,9 @@ def tells_of_a_call(value: Any) -> bool:
         if isinstance(item, list):
             left += item
         elif isinstance(item, dict):
-            named = any(isinstance(item.get(key), str) for key in ("name", "function_name"))
+            named = any(isinstance(item.get(key), str) for key in _NAMES)
+            if named and str(item.get("type")).endswith(_CALL):
+                return True
             if named and any(isinstance(item.get(key), dict) for key in _ARGUMENTS):
                 return True
             if any(isinstance(item.get(key), str) for key in _IDS):

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trackway_analyzer.read.claude_code_lineage import Histories
-from trackway_analyzer.read.claude_code_lines import OTHERS, SPOKEN
+from trackway_analyzer.read.claude_code_lines import OTHERS, SPOKEN, parts_in
 from trackway_analyzer.read.claude_code_session import Session
 from trackway_analyzer.read.json_documents import Located
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.session_copies import Copies
+from trackway_analyzer.read.unread_lines import names_called, tell_of_unread_lines
 from trackway_analyzer.spans import RawSpan
 
 
@@ -42,6 +43,11 @@ def claude_code_spans(
     together = copies.histories(quarantine.file)
     histories = together or Histories()
     histories.take(lines, quarantine)
+    objects = [line for _, line in lines if isinstance(line, dict)]
+    unknown = [line for line in objects if line.get("type") not in (*SPOKEN, *OTHERS)]
+    if unknown:
+        called = names_called([parts_in(line) for line in objects])
+        tell_of_unread_lines(unknown, called, quarantine)
     if together is None:
         yield from session_spans(histories)
 

@@ -59,12 +59,13 @@ class EventCalls:
         invocation = event.get("invocation")
         about = invocation if isinstance(invocation, dict) else event
         stem = next((kind.removesuffix(end) for end in _STAGE if kind.endswith(end)), kind)
+        stem = stem.removesuffix("_tool_call")  # of `view_image_tool_call`, which has no stages
         named = text(about.get("tool")) or text(about.get("name"))
         server = text(about.get("server"))
         call.tool = call.tool or named or _TOOLS.get(stem, stem)
         call.alias = call.alias or (f"mcp__{server}__{named}" if server and named else None)
-        given = next((about[k] for k in _GIVEN if about.get(k) is not None), None)
-        call.arguments = given_as(given) if call.arguments is None else call.arguments
+        given = next(((about[k], k) for k in _GIVEN if about.get(k) is not None), (None, ""))
+        call.arguments = given_as(*given) if call.arguments is None else call.arguments
         call.by_person |= event.get("source") == "user_shell"
         if kind.endswith(_ENDS):
             call.ended, call.end = True, time
@@ -85,10 +86,16 @@ class EventCalls:
 _GIVEN: Final = ("arguments", "input", "command", "changes", "query", "path")
 
 
-def given_as(value: Any) -> Any:
+_OF_THEIR_OWN: Final = ("path", "query")
+"""Arguments that an event names as the tool does."""
+
+
+def given_as(value: Any, name: str = "") -> Any:
     """Return arguments: an object, or one with what was given."""
     value = json_of(value)
-    return value if isinstance(value, dict) or value is None else {"command": value}
+    if isinstance(value, dict) or value is None:
+        return value
+    return {name if name in _OF_THEIR_OWN else "command": value}
 
 
 def _failed(event: Item) -> bool:

@@ -59,11 +59,14 @@ from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.session_copies import Copies
 from trackway_analyzer.read.session_holes import forked_hole, unanswered_hole
 from trackway_analyzer.read.session_spans import Answer, Hole, SessionSpans
+from trackway_analyzer.read.unread_lines import names_called, tell_of_unread_lines
 from trackway_analyzer.spans import RawSpan
 
 __all__ = ["begins_codex", "codex_spans"]
 
 _AGENT: Final = "codex"
+_KINDS: Final = frozenset(["compacted", "event_msg", "response_item", *HEADS])
+"""Kinds of lines that are known."""
 _FAILURES: Final = frozenset(["error", "stream_error", "turn_aborted"])
 
 
@@ -75,6 +78,10 @@ def codex_spans(
     if len(unpacked) < len(lines):
         detail = "a line must be an object"
         quarantine.add(Reason.BROKEN_LINE, detail, count=len(lines) - len(unpacked))
+    unknown = [payload for kind, payload, _ in unpacked if kind not in _KINDS]
+    if unknown:
+        called = names_called([payload for kind, payload, _ in unpacked if kind in _KINDS])
+        tell_of_unread_lines(unknown, called, quarantine)
     own = without_copies(unpacked, copies, quarantine)
     if own is not None:
         yield from _Session(own, copies, copied=len(own) < len(unpacked)).spans()

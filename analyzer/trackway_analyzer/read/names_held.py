@@ -76,7 +76,8 @@ _SKIPPED: Final = frozenset(
 _JUDGED: Final = frozenset(["score", "rating", "comment", "feedback", "label", "annotation"])
 _IDS: Final = frozenset(["traceid", "spanid", "runid", "observationid", "sessionid"])
 EXPECTED: Final = re.compile(
-    r"expect|ground_?truth|gold|reference_|eval(uation)?_(criteria|cases)", re.IGNORECASE
+    r"expect|ground_?truth|gold|reference_|eval(uation)?_(criteria|cases)|task_description",
+    re.IGNORECASE,
 )
 _EXPECTED_FILE: Final = re.compile(
     r"(expect(ed|ations?)?|ground[_-]?truth|gold(en)?)([_\-.]|$)", re.IGNORECASE

@@ -138,6 +138,7 @@ def test_words_beside_the_messages_count_for_whoever_asks_about_them(tmp_path: P
         {"tools": [{"name": "delete_account", "input_schema": {}}]},
         {"tools": ["delete_account"]},
         {"expected_actions": [{"name": "delete_account", "arguments": {}}]},
+        {"meta": {"task_description": {"actions": [{"name": "delete_account", "kwargs": {}}]}}},
         {"system_prompt": "Use delete_account(id)"},
         {"metadata": {"suite": "airline", "seed": 7}},
         {"usage": {"total_tokens": 7}},

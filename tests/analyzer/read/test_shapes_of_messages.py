@@ -298,7 +298,10 @@ HARMLESS: dict[str, Any] = {
     "a document": [U, {"role": "assistant", "content": [{"type": "document", "title": "t"}, SAID]}],
     "an answer with its call": [
         {
-            **{"role": "tool", "content": "1", "tool_call_id": "a", "name": "look"},
+            "role": "tool",
+            "content": "1",
+            "tool_call_id": "a",
+            "name": "look",
             "tool_call": {"id": "a", "function": {"name": "look", "arguments": "{}"}},
         },
         D,
