@@ -49,6 +49,12 @@ class Gap:
     detail: str | None = None
 
 
+NAMES_PARTED: Final = ", "
+"""What stands between the names in the detail of a gap `possible_calls`."""
+MORE_NAMES: Final = "…"
+"""What stands for those names that are too many to list."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What the task's oracle said, never what the agent said. None: nobody judged."""

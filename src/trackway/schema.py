@@ -84,6 +84,7 @@ class GapName(StrEnum):
     MISSING_TOKENS = "missing_tokens"
     MISSING_COST = "missing_cost"
     CAPTURE_ERROR = "capture_error"
+    POSSIBLE_CALLS = "possible_calls"
 
 
 class GenAI:

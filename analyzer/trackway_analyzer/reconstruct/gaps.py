@@ -33,6 +33,8 @@
 16. `missing_tokens`, `missing_cost`: a model call that the run's sum knows nothing of (`usage`).
 17. `capture_error`: the recorder says that it could not record a part of a span: a value of the
     user's raised when it was read, or what was to say whether the call succeeded did (`faults`).
+18. `possible_calls`: spans with input and output of no kind, which may be calls of the tool of
+    their name (`possible_calls`). Counts spans.
 
 A gap of one step has its position. A gap of all steps of a kind is one gap of the run, without one.
 """
@@ -54,6 +56,7 @@ from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, GapRow, gap
 from trackway_analyzer.reconstruct.lost_between import gaps_of_spans_between
 from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.reconstruct.named_holes import gaps_of_named_holes
+from trackway_analyzer.reconstruct.possible_calls import gaps_of_possible_calls
 from trackway_analyzer.reconstruct.run_parts import (
     gaps_of_handed_over,
     gaps_of_run_parts,
@@ -166,6 +169,7 @@ _FINDERS: Final = (
     gaps_of_usage,
     gaps_of_faults,
     gaps_of_the_unobserved,
+    gaps_of_possible_calls,
 )
 
 

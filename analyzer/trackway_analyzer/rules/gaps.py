@@ -5,7 +5,8 @@
 2. A call that was asked for by name and answered, of which no span shows that it ran
    (`tools_not_observable` at its step), may have run itself: it hides no call of another tool. A
    name that could be another spelling of the tool's, and arguments that name the tool, count as the
-   tool. Any other gap hides calls of all tools.
+   tool. Spans of no kind may be calls of the tools of their names (`possible_calls`), and of no
+   other: they hide nothing from rules that name no tool. Any other gap hides calls of all tools.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import pyarrow.compute as pc
 
 from trackway.schema import GapName, Operation
 from trackway_analyzer.batch import RunBatch
-from trackway_analyzer.model import Gap
+from trackway_analyzer.model import MORE_NAMES, NAMES_PARTED, Gap
 from trackway_analyzer.rules.terms import Hidden
 
 NO_TRACE: Final = "no_trace"
@@ -33,6 +34,7 @@ ABSENCE: Final = frozenset(
         GapName.UNFINISHED_SPAN,
         GapName.TOOLS_NOT_OBSERVABLE,
         GapName.INSTRUMENTATION_LOST,
+        GapName.POSSIBLE_CALLS,
         NO_TRACE,
     }
 )
@@ -49,6 +51,7 @@ NOT_RECORDED_GAP: Final = "not_recorded"
 REDACTED_GAP: Final = "redacted"
 """Name for a value that was taken out as a secret: a marker stands for it."""
 
+_PREFIX: Final = re.compile(r".*[.:/ ]")
 _NO_LETTERS: Final = re.compile(r"[^0-9a-z]+")
 _OF_AN_ANSWERED_CALL: Final = (
     "operation",
@@ -101,11 +104,14 @@ class WithGaps:
         """Gaps that may hide steps of a run; with `tools`, those that may hide a call of them."""
         found = tuple(gap for gap in self.gaps.get(run, ()) if gap.name in ABSENCE)
         if tools is None or not found:
-            return found
+            return tuple(gap for gap in found if gap.name != GapName.POSSIBLE_CALLS)
         return tuple(gap for gap in found if self._may_hide(run, gap, tools))
 
     def _may_hide(self, run: int, gap: Gap, tools: Collection[str]) -> bool:
         """Whether a gap may hide a call of one of these tools."""
+        if gap.name == GapName.POSSIBLE_CALLS:
+            told = (gap.detail or MORE_NAMES).split(NAMES_PARTED)
+            return MORE_NAMES in told or any(_is_named(name, of) for name in told for of in tools)
         if gap.name != GapName.TOOLS_NOT_OBSERVABLE or gap.position is None:
             return True
         first, last = self.batch.bounds(run)
@@ -141,6 +147,15 @@ class WithGaps:
         """What hides a value of the run as a whole."""
         off = any(gap.name == GapName.CONTENT_OFF for gap in self.gaps.get(run, ()))
         return Hidden(GapName.CONTENT_OFF if off else NOT_RECORDED_GAP)
+
+
+def _is_named(name: str, tool: str) -> bool:
+    """Whether a span bears the name of a tool, with or without what stands before it."""
+    one, other = (
+        {_NO_LETTERS.sub("", text.lower()) for text in (each, _PREFIX.sub("", each))}
+        for each in (name, tool)
+    )
+    return not one.isdisjoint(other)
 
 
 def _may_be(name: str, tool: str) -> bool:
