@@ -20,7 +20,6 @@ from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from trackway.schema import SCHEMA_VERSION
 from trackway_analyzer.read.carried import footer_of, unread_row
@@ -47,6 +46,8 @@ def write_spans(tables: Iterable[pa.Table], path: str | PathLike[str], *, unread
 
 
 def _write(tables: Iterable[pa.Table], path: Path, unread: Unread) -> int:
+    import pyarrow.parquet as pq  # slow to import, and not needed to read
+
     spans, runs = 0, set[str]()
     start = pa.scalar(None, SPAN_SCHEMA.field("start").type)
     with path.open("xb") as file:

@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from trackway.schema import SCOPE_NAME
 from trackway_analyzer.read.carried import UNREAD_SOURCE, told_by
 from trackway_analyzer.read.quarantine import quarantine_table
 from trackway_analyzer.tables import SPAN_SCHEMA
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 _PARTITION: Final = "service"
 """The one column that stands in the folder's name and in the footer."""
@@ -48,6 +50,8 @@ class NativeFiles:
     @classmethod
     def of(cls, paths: Sequence[str | Path]) -> NativeFiles | None:
         """Read the footers; None where the files are not, all of them, the recorder's."""
+        import pyarrow.parquet as pq  # slow to import, and not of every source
+
         found: list[pq.FileMetaData] = []
         schema: pa.Schema | None = None
         for path in paths:

@@ -21,7 +21,6 @@ import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from trackway.schema import SPAN_COLUMNS, content_attributes
 from trackway_analyzer.dialects import SpanReader
@@ -56,6 +55,8 @@ def parquet_tables(
 
     Raises ForeignTableError, pyarrow.ArrowException, OSError.
     """
+    import pyarrow.parquet as pq  # slow to import, and not of every source
+
     with pq.ParquetFile(file_or_path) as file:
         foreign = table_format(file.schema_arrow.names, forced)
         if foreign is not None:

@@ -23,12 +23,14 @@ import sys
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-import pyarrow.fs as pafs
 
 from trackway_analyzer.read.left_spools import SPOOL_FOLDER, left_spools
+
+if TYPE_CHECKING:
+    import pyarrow.fs as pafs
 
 STDIN: Final = "-"
 ENDINGS: Final = (
@@ -230,6 +232,8 @@ def _files_in(folder: str, passed_over: list[PassedOver]) -> list[str]:
 
 
 def _remote_files(url: str, passed_over: list[PassedOver]) -> Iterator[TraceFile]:
+    import pyarrow.fs as pafs
+
     filesystem, root = _filesystem(url)
     prefix = url[: len(url) - len(root)] if url.endswith(root) else f"{url.partition('://')[0]}://"
     (info,) = filesystem.get_file_info([root])
@@ -256,6 +260,8 @@ def _remote_files(url: str, passed_over: list[PassedOver]) -> Iterator[TraceFile
 
 def _filesystem(url: str) -> tuple[pafs.FileSystem, str]:
     """Return what reaches a URL, through pyarrow or else fsspec, and the path in it."""
+    import pyarrow.fs as pafs  # slow to import, and few sources are URLs
+
     try:
         filesystem, path = pafs.FileSystem.from_uri(url)
     except pa.ArrowInvalid as unknown:

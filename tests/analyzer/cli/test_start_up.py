@@ -64,6 +64,7 @@ def test_an_import_of_the_library_costs_nothing_before_something_is_asked_of_it(
 def test_reading_otlp_json_imports_no_rule(command: str) -> None:
     modules = of_command(command, str(TRACE))
     assert not modules & {*SLOW, *ROOMS, "pandas", "yaml", "lark", "jsonschema", "jsonpath"}
+    assert not modules & {"pyarrow.parquet", "pyarrow.fs"}
     assert "trackway_analyzer.trajectories" in modules
 
 
