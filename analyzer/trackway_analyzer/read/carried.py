@@ -85,15 +85,24 @@ def without_unread_rows(table: pa.Table, quarantine: Quarantine) -> pa.Table:
 
     Raises QuarantineError in strict mode.
     """
-    if not {"source", "attributes"} <= set(table.column_names):
+    place = table.schema.get_field_index("source")
+    if place < 0 or table.schema.get_field_index("attributes") < 0 or not _is_text(table, place):
         return table
-    told = pc.equal(table.column("source").cast(pa.string()), UNREAD_SOURCE).fill_null(False)
+    told = pc.equal(table.column(place).cast(pa.large_string()), UNREAD_SOURCE).fill_null(False)
     if not pc.any(told).as_py():
         return table
     for text in table.column("attributes").filter(told).to_pylist():
         members = _decoded(str(text).encode())
         adopt(members.get(UNREAD_SOURCE) if isinstance(members, dict) else None, quarantine)
     return table.filter(pc.invert(told))
+
+
+def _is_text(table: pa.Table, place: int) -> bool:
+    kind = table.schema.field(place).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
 
 
 def adopt_footer(footer: Mapping[bytes, bytes] | None, quarantine: Quarantine) -> None:

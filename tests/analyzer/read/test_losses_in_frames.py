@@ -17,7 +17,8 @@ import pytest
 
 import trackway_analyzer as ta
 from analyzer.read.session_lines import verdict
-from trackway_analyzer.read.carried import UNREAD_SOURCE
+from trackway_analyzer.read.carried import UNREAD_SOURCE, without_unread_rows
+from trackway_analyzer.read.quarantine import Quarantine
 
 SAMPLE = Path(__file__).parents[2] / "data" / "frameworks" / "langgraph-openinference" / "fail.json"
 READERS: dict[str, Callable[[Path], Any]] = {
@@ -66,6 +67,27 @@ def test_what_is_handed_on_in_memory_is_as_undecided(of: Any, tmp_path: Path) ->
     runs = ta.load(of(ta.load(source)))
     assert runs.quarantined.to_pylist() == ta.load(source).quarantined.to_pylist() != []
     assert verdict(of(ta.load(source))) == "insufficient"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pa.array([b"\xff"]),
+        pa.array([["a"]]),
+        pa.array([1]),
+        pa.array([{"a": 1}]),
+        pa.array([None]),
+        pa.array([b"\xff"]).dictionary_encode(),
+        pa.array(["a"], pa.string_view()),
+    ],
+)
+def test_a_column_of_another_kind_under_that_name_raises_nothing(source: pa.Array) -> None:
+    table = pa.table({"source": source, "attributes": ["{}"]})
+    quarantine = Quarantine("a table")
+    assert without_unread_rows(table, quarantine).equals(table)
+    twice = pa.Table.from_arrays([source, source, source], ["source", "source", "attributes"])
+    assert without_unread_rows(twice, quarantine).equals(twice)
+    assert quarantine.take() == ()
 
 
 def test_a_file_without_losses_has_no_row_of_them(tmp_path: Path) -> None:
