@@ -30,6 +30,7 @@ from trackway_analyzer.read.foreign_values import (
     time_of,
     trace_id_of,
 )
+from trackway_analyzer.read.names_held import names_held
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.spans import Attributes, RawSpan
 
@@ -47,6 +48,7 @@ _TYPES: Final = frozenset(
         "GUARDRAIL",
     ]
 )
+_UNKNOWN_TYPE: Final = "observations of a type that nobody knows"
 _PREFIX: Final = "langfuse.observation."
 _COPIED: Final = {
     "input": "input",
@@ -206,6 +208,9 @@ def _span(
     scope = json_of(metadata.pop("scope", None))
     scope = scope if isinstance(scope, dict) else {}
     kind = _upper(item.get("type"))
+    if kind not in _TYPES:
+        names = names_held([item.get("name"), item.get("input"), metadata])
+        quarantine.add(Reason.UNREAD_WORDS, _UNKNOWN_TYPE, offset, names=names)
     is_event = kind == "EVENT"
     own = _own_attributes(item, trace, metadata, kind)
     failed = _upper(item.get("level")) == "ERROR"

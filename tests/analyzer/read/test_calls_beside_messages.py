@@ -155,3 +155,49 @@ def test_a_list_of_system_prompts_is_no_run(tmp_path: Path) -> None:
     (tmp_path / "prompts.json").write_text(json.dumps([{"role": "system", "content": "You are"}]))
     assert len(ta.load(tmp_path)) == 1
     assert verdict(tmp_path) == "pass"
+
+
+def asked(source: Any) -> tuple[str, str]:
+    found = (verdict(source), ta.load(source).check(ta.Policy(Forbidden("close_account"))).verdict)
+    return (found[0], str(found[1]))
+
+
+def test_ticks_beside_the_messages_of_tau2_are_a_hole(tmp_path: Path) -> None:
+    ticks = [{"agent_tool_calls": [{"name": "delete_account", "arguments": {}}]}]
+    run = {"id": "s", "task_id": "1", "messages": LOOKUP, "reward_info": {"reward": 1.0}}
+    file = tmp_path / "t.json"
+    file.write_text(json.dumps({"simulations": [run | {"ticks": ticks}]}))
+    assert holes(file) == ["calls in ticks, beside the messages, which are not read"]
+    file.write_text(json.dumps({"simulations": [run]}))
+    assert asked(file) == ("pass", "pass")
+
+
+def test_an_event_of_inspect_of_an_unknown_kind_names_a_tool(tmp_path: Path) -> None:
+    event = {"event": "remote", "function": "delete_account", "uuid": "x"}
+    sample = {"id": 1, "epoch": 1, "messages": LOOKUP, "events": [event]}
+    log = {"version": 2, "status": "success", "eval": {"task": "t"}, "samples": [sample]}
+    file = tmp_path / "log.json"
+    file.write_text(json.dumps(log))
+    assert asked(file) == ("insufficient", "pass")
+
+
+def test_an_observation_of_langfuse_of_an_unknown_type_names_a_tool(tmp_path: Path) -> None:
+    def observation(number: int, kind: str, name: str) -> dict[str, Any]:
+        return {
+            "id": f"{number:016x}",
+            "traceId": "a" * 32,
+            "type": kind,
+            "name": name,
+            "startTime": "2026-01-01T00:00:00Z",
+            "endTime": "2026-01-01T00:00:01Z",
+            "parentObservationId": f"{1:016x}" if number > 1 else None,
+            "level": "DEFAULT",
+        }
+
+    found = [observation(1, "AGENT", "a"), observation(2, "TOOL", "lookup")]
+    file = tmp_path / "trace.json"
+    file.write_text(json.dumps({"id": "a" * 32, "observations": found}))
+    assert asked(file) == ("pass", "pass")
+    found.append(observation(3, "TOOL_CALL", "delete_account"))
+    file.write_text(json.dumps({"id": "a" * 32, "observations": found}))
+    assert asked(file) == ("insufficient", "pass")

@@ -12,7 +12,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from trackway_analyzer.read.names_held import EXPECTED, last_part, names_held
+from trackway_analyzer.read.names_held import EXPECTED, bounded_names, last_part, names_held
+from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.transcripts.written import WrittenRun
 from trackway_analyzer.read.unread_forms import names_calls, tells_of_a_call
 
@@ -53,6 +54,16 @@ def tell_of_the_rest(run: WrittenRun, beside: Mapping[str, Any], called: Collect
         if any(name is None or not _is_known(name, called) for name in names):
             run.hole(f"calls in {key[:64]}, beside the messages, which are not read")
     run.names.update(names_held(rest, without=called))
+
+
+def put_words_aside(run: WrittenRun, quarantine: Quarantine, offset: int | None) -> None:
+    """Keep the words that a run was told of."""
+    if run.names:
+        names = bounded_names(run.names)
+        quarantine.add(Reason.UNREAD_WORDS, _BESIDE, offset, names=names)
+
+
+_BESIDE: Final = "what stands beside the messages of a transcript"
 
 
 def _is_described(key: str, value: Any) -> bool:

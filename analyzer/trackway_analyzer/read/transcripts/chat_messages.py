@@ -19,9 +19,12 @@ from typing import Any, Final
 from trackway.schema import GenAI, Trackway
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.json_documents import Located
-from trackway_analyzer.read.names_held import bounded_names
 from trackway_analyzer.read.quarantine import Quarantine, Reason
-from trackway_analyzer.read.transcripts.beside_messages import MESSAGE_KEYS, tell_of_the_rest
+from trackway_analyzer.read.transcripts.beside_messages import (
+    MESSAGE_KEYS,
+    put_words_aside,
+    tell_of_the_rest,
+)
 from trackway_analyzer.read.transcripts.dialogue import write_dialogue
 from trackway_analyzer.read.transcripts.mini_swe_agent import is_mini_swe_agent, with_calls
 from trackway_analyzer.read.transcripts.records import READ, is_message, messages_of, model_of
@@ -109,13 +112,8 @@ def _written(item: Any, place: int, quarantine: Quarantine, offset: int | None) 
         read = MESSAGE_KEYS | _LOOKED_AT if "role" in item else _LOOKED_AT
         rest = {key: value for key, value in item.items() if key not in read}
         tell_of_the_rest(run, rest, run.called)
-    if run.names:
-        names = bounded_names(run.names)
-        quarantine.add(Reason.UNREAD_WORDS, _BESIDE, offset, names=names)
+    put_words_aside(run, quarantine, offset)
     return run.ended(_facts(record))
-
-
-_BESIDE: Final = "what stands beside the messages of a transcript, which is not read"
 
 
 def _facts(record: Mapping[str, JsonValue]) -> Attributes:

@@ -23,6 +23,14 @@ Event = Mapping[str, Any]
 
 _SCORERS: Final = ("scorer", "scorers")
 _MAX_DEPTH: Final = 64
+_KINDS: Final = frozenset(
+    [
+        *("model", "tool", "state", "store", "info", "score", "score_edit", "error", "input"),
+        *("sample_init", "sample_limit", "sandbox", "step", "subtask", "span_begin", "span_end"),
+        *("approval", "logger", "compaction", "anchor", "branch", "interrupt"),
+    ]
+)
+"""Kinds of events that are read, or that tell of no call."""
 
 
 class Events:
@@ -62,6 +70,10 @@ class Events:
     def rest(self) -> None:
         """Put down what came behind all messages."""
         self._write(len(self._found))
+
+    def unknown(self) -> Iterator[Event]:
+        """Return the events of kinds that nobody knows."""
+        return (event for event in self._found if event.get("event") not in _KINDS)
 
     def _write_before(self, event: Event) -> None:
         place = self._place.get(id(event))

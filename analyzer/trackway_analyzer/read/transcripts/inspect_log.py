@@ -25,6 +25,7 @@ from trackway_analyzer.dialects.values import integer, number, text
 from trackway_analyzer.json_text import compact
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.quarantine import Quarantine, Reason
+from trackway_analyzer.read.transcripts.beside_messages import put_words_aside, tell_of_the_rest
 from trackway_analyzer.read.transcripts.dialogue import write_dialogue
 from trackway_analyzer.read.transcripts.inspect_events import Events
 from trackway_analyzer.read.transcripts.written import (
@@ -116,7 +117,8 @@ def inspect_spans(
             quarantine.add(Reason.BROKEN_SPAN, "a sample without messages", offset)
         elif within_bounds([messages, *map(sample.get, _read_beside(sample))], quarantine, offset):
             place = sample.get(PLACE)
-            yield from _written(about, sample, place if isinstance(place, int) else index)
+            at = place if isinstance(place, int) else index
+            yield from _written(about, sample, at, quarantine, offset)
 
 
 def _read_beside(sample: Mapping[str, JsonValue]) -> list[str]:
@@ -128,7 +130,9 @@ def _scalars(holder: Mapping[str, Any], names: Sequence[str]) -> list[JsonValue]
     return [value if isinstance(value, str | int | float) else None for value in found]
 
 
-def _written(about: Any, sample: dict[str, Any], place: int) -> list[RawSpan]:
+def _written(
+    about: Any, sample: dict[str, Any], place: int, quarantine: Quarantine, offset: int | None
+) -> list[RawSpan]:
     attachments = sample.get("attachments")
     attachments = attachments if isinstance(attachments, dict) else {}
     named = _scalars(about, _OF_EVAL), _scalars(sample, _IDENTITY)
@@ -137,6 +141,9 @@ def _written(about: Any, sample: dict[str, Any], place: int) -> list[RawSpan]:
     messages = _restored(sample["messages"], attachments)
     write_dialogue(run, messages, turn=events.turn, execution=events.execution)
     events.rest()
+    for event in events.unknown():
+        tell_of_the_rest(run, {"event": event}, run.called)
+    put_words_aside(run, quarantine, offset)
     run_id = text_at(sample, "uuid")
     return run.ended(
         {

@@ -23,6 +23,7 @@ from trackway.schema import GenAI, Trackway
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.source import STDIN
+from trackway_analyzer.read.transcripts.beside_messages import put_words_aside, tell_of_the_rest
 from trackway_analyzer.read.transcripts.dialogue import Facts, write_dialogue
 from trackway_analyzer.read.transcripts.react_text import with_actions
 from trackway_analyzer.read.transcripts.written import (
@@ -44,6 +45,8 @@ _TAU2: Final = (
     *("task_id", "trial", "seed", "reward_info", "messages", "id"),
     *("start_time", "end_time", "termination_reason", "agent_cost"),
 )
+_TAU2_LOOKED_AT: Final = frozenset([*_TAU2, "timestamp", "duration", "user_cost", "info", "mode"])
+"""Members of a simulation that are read, or that hold no call."""
 
 
 def tau_bench_records(document: Any) -> list[Any] | None:
@@ -69,6 +72,7 @@ def tau_bench_spans(
         elif within_bounds(record, quarantine, offset):
             run = WrittenRun("tau-bench", record, place, named=(variant,))
             write_dialogue(run, with_actions(chat))
+            put_words_aside(run, quarantine, offset)
             note_no_task(record, quarantine, offset)
             facts = task_and_trial(record) | judged(record.get("reward")) | kept(record, _TAU)
             yield from run.ended({Trackway.VARIANT: variant, **facts})
@@ -107,6 +111,9 @@ def tau2_spans(
                 run_id = f"{run_id}-trial{simulation.get('trial', '')}-{place + 1}"
             run = WrittenRun("tau2-bench", simulation, place, model=model, named=(model,))
             write_dialogue(run, messages, turn=_turn)
+            rest = {key: value for key, value in simulation.items() if key not in _TAU2_LOOKED_AT}
+            tell_of_the_rest(run, rest, run.called)
+            put_words_aside(run, quarantine, offset)
             yield from run.ended(
                 {
                     Trackway.RUN_ID: run_id,
