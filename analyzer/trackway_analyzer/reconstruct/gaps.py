@@ -23,7 +23,8 @@
     whose output is not recorded; the last turn asked for a call in a run without any tool span; a
     call was answered and lacks the span that it would have; a call's tool is not named; a model's
     output is not recorded in a run where nothing shows tools (`witnesses`), or is there in part, or
-    without the call that it stopped for (`unread_turns`); an agent ended well and
+    without the call that it stopped for (`unread_turns`); what a model said writes a call out that
+    no reader takes for one (`written_calls`); an agent ended well and
     no call of it is recorded; a transcript holds no step, however it ended; libraries were on when
     the run began, and it has no model, tool or retrieval step.
 14. `missing_timestamps`: steps whose start or end the source does not hold. Counts steps.
@@ -65,6 +66,7 @@ from trackway_analyzer.reconstruct.run_parts import (
 from trackway_analyzer.reconstruct.unobserved import gaps_of_the_unobserved
 from trackway_analyzer.reconstruct.usage import gaps_of_usage
 from trackway_analyzer.reconstruct.value_gaps import gaps_of_values
+from trackway_analyzer.reconstruct.written_calls import gaps_of_written_calls
 from trackway_analyzer.spans import NO_TIME
 
 _LOST: Final = f'"{Trackway.INSTRUMENTATION_LOST}"'.replace(".", r"\.")
@@ -170,6 +172,7 @@ _FINDERS: Final = (
     gaps_of_faults,
     gaps_of_the_unobserved,
     gaps_of_possible_calls,
+    gaps_of_written_calls,
 )
 
 
