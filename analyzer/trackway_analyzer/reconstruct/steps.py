@@ -26,7 +26,7 @@ from trackway_analyzer.happened import cancels
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import NotRecorded
 from trackway_analyzer.reconstruct.columns import NEVER, NONE, OPERATIONS, OTHER, TOOL, Ints, Mask
-from trackway_analyzer.reconstruct.effect import took_effect
+from trackway_analyzer.reconstruct.effect import plainly_done, took_effect
 from trackway_analyzer.reconstruct.entries import Entries
 from trackway_analyzer.reconstruct.faults import unjudged
 from trackway_analyzer.reconstruct.layers import Layers
@@ -193,8 +193,10 @@ def _ok(
     trait = 2 * trait + _cancelling(arrays["tool"])
     distinct, which = np.unique(trait[tool], return_inverse=True)
     kinds = (None, StepKind.LOOKUP.value)
+    plain = [*plainly_done(encoded.dictionary), False]
     says = [
-        took_effect(texts[t >> 2], kinds[t >> 1 & 1], raised=False, cancels=bool(t & 1))
+        plain[t >> 2]
+        or took_effect(texts[t >> 2], kinds[t >> 1 & 1], raised=False, cancels=bool(t & 1))
         for t in distinct.tolist()
     ]
     verdict[tool] = np.array([_VERDICT[said] for said in says], dtype=np.int64)[which]
