@@ -26,6 +26,8 @@ from trackway_analyzer.report.json import line
 from trackway_analyzer.report.terminal import console
 
 _SEPARATORS: Final = ("/", os.sep)
+_FILES: Final = frozenset([".json", ".jsonl", ".ndjson"])
+"""Endings of a file of trajectories; any other name is that of a folder, which is made."""
 _OTHERS: Final = frozenset(
     suffix for ending in ENDINGS if ending != ".parquet" for suffix in [Path(f"_{ending}").suffix]
 )
@@ -94,6 +96,8 @@ def _target(source: str, destination: str, form: str) -> Path:
         raise click.UsageError("nothing is written to standard output: name a file or a folder")
     if form == "parquet":
         target = _parquet_file(source, destination)
+    if (form == "parquet" or target.suffix in _FILES) and not target.parent.is_dir():
+        raise click.UsageError(f"no folder {target.parent}: make it, or choose another place")
     _refuse_to_replace(source, target)
     return target
 

@@ -142,11 +142,20 @@ def notes(trajectories: Trajectories, source: str, reading: Reading) -> None:
 
 
 def refuse_unreadable(trajectories: Trajectories, source: str) -> None:
-    """Raise where a source without spans holds something else; an empty one is an empty result."""
-    for row in trajectories.quarantined.to_pylist():
-        if row["reason"] not in NOTES:
-            what = f"{row['reason']}: {row['detail']}"
-            raise click.ClickException(f"nothing in {source} could be read: {what}")
+    """Raise where a source without spans holds something else; an empty one is an empty result.
+
+    Of several reasons the one is told that helps most: a form with a name, before any loss, before
+    what is no trace.
+    """
+    rows = [row for row in trajectories.quarantined.to_pylist() if row["reason"] not in NOTES]
+    if rows:
+        row = min(rows, key=lambda row: _HELP.get(row["reason"], 1))
+        what = f"{row['reason']}: {row['detail']}"
+        raise click.ClickException(f"nothing in {source} could be read: {what}")
+
+
+_HELP: Final = {Reason.UNREAD_FORM.value: 0, Reason.NOT_A_TRACE.value: 2}
+"""Rank of a reason among those of which one is told."""
 
 
 def note_losses(trajectories: Trajectories, source: str) -> None:

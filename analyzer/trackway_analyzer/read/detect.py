@@ -80,6 +80,11 @@ def container_of(head: bytes, forced: Format | None) -> Container:
     return Container.TEXT
 
 
+def is_tape(head: bytes) -> bool:
+    """Tell a tar archive by the first bytes of a file."""
+    return head[257:262] == b"ustar"
+
+
 def _is_protobuf(head: bytes) -> bool:
     """Field 1, a message: the byte of a line end, but no JSON text follows it."""
     return head.startswith(b"\n") and head.strip()[:1] not in (b"{", b"[", b"")

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from trackway_analyzer.read.decoded_json import NotJson, decoded
+from trackway_analyzer.read.detect import is_tape
 from trackway_analyzer.read.names_held import names_in_file
 from trackway_analyzer.read.quarantine import Quarantined, Reason
 from trackway_analyzer.read.source import Listing, TraceFile, is_named_like_traces
@@ -90,7 +91,7 @@ def _inflated(head: bytes) -> bytes:
 
 def _packed(head: bytes) -> str | None:
     """Tell of an archive that was compressed what its first member is, if it is traces."""
-    if head[257:262] != b"ustar":
+    if not is_tape(head):
         return None
     member = head[:100].rstrip(b"\0").decode("utf-8", "replace")
     return f"an archive with {member[:64]!r}: unpack it" if is_named_like_traces(member) else None
@@ -115,7 +116,7 @@ def _looks_like(head: bytes) -> str | None:
 
 def _holds_member(file: TraceFile, head: bytes) -> str | None:
     """Tell whether an archive has a member that is named like traces."""
-    if file.filesystem is not None or not (head.startswith(_ZIP) or head[257:262] == b"ustar"):
+    if file.filesystem is not None or not (head.startswith(_ZIP) or is_tape(head)):
         return None
     if head.startswith(_ZIP):
         with zipfile.ZipFile(file.path) as archive:

@@ -17,7 +17,7 @@ from trackway_analyzer.dialects import SpanReader
 from trackway_analyzer.read.arrow_files import arrow_tables
 from trackway_analyzer.read.atif_trajectories import Trajectories, atif_trajectories
 from trackway_analyzer.read.byte_stream import ByteStream, UnreadableStreamError, is_compressed
-from trackway_analyzer.read.detect import ARCHIVE_MARK, Container, Format, container_of
+from trackway_analyzer.read.detect import ARCHIVE_MARK, Container, Format, container_of, is_tape
 from trackway_analyzer.read.formats import (
     SessionLines,
     completed_spans,
@@ -155,6 +155,9 @@ class _Work:
         if is_compressed(stream.head()):
             detail = "compressed twice: unpack it once"
             quarantine.add(Reason.UNREADABLE, detail)
+            return
+        if is_tape(stream.head()):
+            quarantine.add(Reason.UNREADABLE, "a tar archive: unpack it, and give its folder")
             return
         container = container_of(stream.head(), self._forced)
         if container is Container.PARQUET:
