@@ -108,9 +108,16 @@ class _Spread:
             return
         self.nulls += statistics.null_count
         if statistics.has_min_max:
-            self.values |= {statistics.min, statistics.max}
+            self.values |= _bounds(statistics)
         elif statistics.null_count < rows:
             self.values |= {object(), object()}
+
+
+def _bounds(statistics: Any) -> set[Any]:
+    """Return the smallest and the largest value; a time as an integer, which needs no pandas."""
+    if statistics.physical_type == "INT64":
+        return {statistics.min_raw, statistics.max_raw}
+    return {statistics.min, statistics.max}
 
 
 def _is_ours(schema: pa.Schema) -> bool:

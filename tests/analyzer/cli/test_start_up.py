@@ -123,3 +123,28 @@ assert all(isinstance(getattr(rules, name), type) or callable(getattr(rules, nam
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'lode'"):
         _ = trackway_analyzer.lode
+
+
+RECORDED = """
+import sys, trackway
+provider = trackway.configure(export=sys.argv[1])
+tracer = provider.get_tracer("trackway")
+for moment in (1_796_057_345_480_611_574, 1_796_057_345_480_611_999):
+    span = tracer.start_span("run", start_time=moment, attributes={"trackway.run.id": str(moment)})
+    span.end(moment + 1)
+trackway.shutdown()
+"""
+
+
+@pytest.mark.parametrize("command", ["gaps", "stats", "steps"])
+def test_a_command_reads_the_nanoseconds_of_the_recorders_files_without_pandas(
+    tmp_path: Path, command: str
+) -> None:
+    traces = str(tmp_path / "traces")
+    subprocess.run([sys.executable, "-c", RECORDED, traces], timeout=120, check=True)
+    program = Path(sys.executable).with_name("trackway")
+    done = subprocess.run(
+        [program, command, traces], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stderr == ""
+    assert done.returncode == 0
