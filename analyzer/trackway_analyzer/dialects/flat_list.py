@@ -34,6 +34,8 @@ class Paths(NamedTuple):
     """The items are objects and stand in the order of their indices."""
     whole: bool
     """No index is missing, in the list or in one that stands in it."""
+    whole_but_first: bool
+    """As `whole`, but for the list's first item."""
 
 
 class FlatList(NamedTuple):
@@ -89,18 +91,26 @@ def _paths(start: str, names: tuple[str, ...]) -> Paths:
     numbers = [int(index) if _is_index(index) else -1 for index in indices]
     rising = all(a < b for a, b in zip([-1, *numbers], numbers, strict=False))
     objects = all("." in path for path in below) and all(not p.endswith(".") for p in below)
-    return Paths(keys, below, tuple(items), indices, rising and objects, _is_whole(below))
+    whole, but_first = _is_whole(below, 0), _is_whole(below, 1)
+    return Paths(keys, below, tuple(items), indices, rising and objects, whole, but_first)
 
 
-def _is_whole(paths: tuple[str, ...]) -> bool:
-    """Tell whether no list in these paths lacks an index."""
+def _is_whole(paths: tuple[str, ...], first: int) -> bool:
+    """Tell whether no list in these paths lacks an index; the outermost begins with `first`."""
     names: dict[str, set[str]] = {}
     for path in paths:
         parts = path.split(".")
         for depth, name in enumerate(parts[:_MAX_PATH]):
             names.setdefault(".".join(parts[:depth]) if depth else "", set()).add(name)
-    lists = (below for below in names.values() if all(map(_is_index, below)))
-    return all(max(map(int, below)) == len(below) - 1 for below in lists)
+    lists = ((path, set(map(int, below))) for path, below in names.items() if _are_indices(below))
+    return all(
+        min(numbers) == (0 if path else first) and max(numbers) - min(numbers) == len(numbers) - 1
+        for path, numbers in lists
+    )
+
+
+def _are_indices(names: set[str]) -> bool:
+    return all(map(_is_index, names))
 
 
 def _is_index(name: str) -> bool:

@@ -62,7 +62,7 @@ OPENINFERENCE: Final = Dialect(
     },
     of={
         Operation.LLM: {
-            "input": (numbered_messages("llm.input_messages"), numbered("llm.prompts")),
+            "input": (numbered_messages("llm.input_messages", asked=True), numbered("llm.prompts")),
             "output": (
                 with_calls("llm.function_call", numbered_messages("llm.output_messages")),
                 numbered_messages("llm.output_messages"),

@@ -82,7 +82,7 @@ OPENLLMETRY: Final = Dialect(
     },
     of={
         Operation.LLM: {
-            "input": (INPUT_MESSAGES, numbered_messages("gen_ai.prompt")),
+            "input": (INPUT_MESSAGES, numbered_messages("gen_ai.prompt", asked=True)),
             "output": (GenAI.OUTPUT_MESSAGES, numbered_messages("gen_ai.completion")),
         },
         Operation.TOOL: {

@@ -44,8 +44,12 @@ def numbered(prefix: str) -> Place:
     return Place(lambda shape: look if any(k.startswith(start) for k in shape.names) else None)
 
 
-def numbered_messages(prefix: str) -> Place:
-    """As `numbered`, for messages: one that is missing may have held a call."""
+def numbered_messages(prefix: str, *, asked: bool = False) -> Place:
+    """As `numbered`, for messages: one that is missing may have held a call.
+
+    Not the first of those that a model was asked with (`asked`): instructions stand there, and
+    OpenInference leaves that place free where there are none.
+    """
     place = numbered(prefix)
 
     def within(shape: Shape) -> Look | None:
@@ -53,7 +57,10 @@ def numbered_messages(prefix: str) -> Place:
 
         def look(span: RawSpan) -> Any:
             found = None if there is None else there(span)
-            whole = found is None or flat_list(f"{prefix}.", span.attributes).paths.whole
+            if found is None:
+                return None
+            paths = flat_list(f"{prefix}.", span.attributes).paths
+            whole = paths.whole or (asked and paths.whole_but_first)
             return found if whole else Holed(found)
 
         return None if there is None else look

@@ -382,6 +382,12 @@ def test_messages_that_are_missing_among_others_may_have_held_calls(
     assert verdicts(found, tmp_path, ABSENT[0]) == ["insufficient"]
 
 
+def test_the_place_of_instructions_may_be_free(tmp_path: Path) -> None:
+    found = runs(span(1, **OI | flat("input", 1, 2) | ANSWERED))
+    assert unseen(found) == []
+    assert verdicts(found, tmp_path, ABSENT[0]) == ["pass"]
+
+
 def test_a_call_that_is_missing_among_others_may_be_any() -> None:
     calls = {CALLED.format(place): "lookup" for place in (0, 2)}
     (run,) = runs(span(1, **OI | flat("input", 0) | ANSWERED | calls))
