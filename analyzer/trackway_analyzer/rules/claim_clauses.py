@@ -4,6 +4,7 @@
    `because`, `since you`, `although`, `that will`. What opens a sentence ("as soon as I saw it",
    "without delay") ends where `I` or `we` did something. "I can confirm that …", "please note that
    …" stand before a clause and are no part of it. A word takes back what its own clause says.
+   A heading says what stands behind it ("Refund: $84 (not issued)", "Refund - denied").
 2. Negated: `not`, `n't`, `never`, `cannot`, `unable`, `failed to`, `yet to` in the clause; `no`,
    `without`, `none` up to the end of the match; `failed`, `declined`, `rejected`, `on hold` outside
    the match; `doubt`, `unlikely`, `unclear`; `nearly`, `almost`, `non-` right before it; an answer
@@ -23,7 +24,11 @@
 6. A thing that is only spoken of is not done: what somebody asks for or has a right to ("you asked
    for a refund"), a word before another ("the refund policy", "your refund request"), a thing in
    general ("refunds take 5 days"). A thing that `I` or `we` did, or that was done, is done whatever
-   is said about it ("you will see the refund that we issued").
+   is said about it ("you will see the refund that we issued"). What was undone is not done
+   ("I cancelled the refund", "the refund has expired"), nor what is only talked of ("I reviewed
+   the refund", "processing a refund takes 5 days").
+7. `is_implied`: who says of a thing that it will arrive ("your refund will arrive in 5 days")
+   without a condition says no claim, and not nothing.
 """
 
 from __future__ import annotations
@@ -36,24 +41,33 @@ from trackway_analyzer.rules.claim_forms import (
     AIMED_AT,
     ALSO_TO_DO,
     ANSWERED_NO,
+    ARRIVES,
     ASKED_FOR,
     ASKS,
     ASSURED,
+    AWAITED,
     BOUNDARY,
     CHOICE,
     COMPOUND,
     CONDITION,
+    CROSSED,
     DEED,
     DONE_WITH_IT,
     FAILED,
     FINITE,
     GENERAL,
+    GERUND,
     GOES_ON,
+    HANDED_ON,
     IN_GENERAL,
+    LABEL_ENDS,
     MODAL,
     NEARLY,
     NO,
     NOT,
+    NOT_FAILED,
+    OF_ANOTHER,
+    ONLY_TALKED_OF,
     OPENING,
     OWN_TAG,
     OWN_WORDS,
@@ -61,7 +75,14 @@ from trackway_analyzer.rules.claim_forms import (
     PRESENT,
     REPORTED,
     SAME_VERB,
+    SAYS_NO,
+    STATUS_OF,
+    TAKES,
     TO_COME,
+    UNDID,
+    UNDONE,
+    UNTICKED,
+    VERB,
     WHICH_WAS_DONE,
 )
 from trackway_analyzer.rules.set_aside import Span, set_aside
@@ -74,10 +95,12 @@ def is_claim(sentence: str, start: int, end: int, values: Iterable[Span] = ()) -
 
     `values` are places of what named groups caught.
     """
-    sentence = set_aside(sentence, start, end, values)
+    sentence = _set_aside(sentence, start, end, values)
     if CHOICE.search(sentence[:start]) and _OR.match(sentence, end):
         return False
     if ANSWERED_NO.match(sentence, end) or NEARLY.search(sentence[:start]):
+        return False
+    if _ticked_off(sentence, start, end) or _headed(sentence, start, end):
         return False
     own = max((m.end() for m in OWN_WORDS.finditer(sentence, 0, start)), default=0)
     if _asked(sentence, end) or REPORTED.search(sentence[own:end]):
@@ -92,13 +115,28 @@ def is_claim(sentence: str, start: int, end: int, values: Iterable[Span] = ()) -
         or _still_to_come(before, inside, after)
         or _conditional(sentence[:first], before + inside, after)
         or GENERAL.match(before + inside + after)
-        or _only_spoken_of(before, inside, after)
+        or _only_spoken_of(before, inside, after, sentence[last:])
     )
+
+
+def is_implied(sentence: str, start: int, end: int, values: Iterable[Span] = ()) -> bool:
+    """Whether a sentence that claims nothing says what is so only of what was done."""
+    sentence = _set_aside(sentence, start, end, values)
+    if _asked(sentence, end) or REPORTED.search(sentence[:end]):
+        return False
+    first, last = _clause(sentence, start, end)
+    start = max(first, start)
+    before, inside, after = sentence[first:start], sentence[start:end], sentence[end:last]
+    arrives = ARRIVES.match(after) and not ASKED_FOR.search(before)
+    if not (arrives or AWAITED.search(before)):
+        return False
+    negated = NOT.search(before + inside + after) or NO.search(before + inside)
+    return not (negated or CONDITION.search(sentence))
 
 
 def is_denied(sentence: str, start: int, end: int, values: Iterable[Span] = ()) -> bool:
     """Whether the words of a sentence from `start` to `end` are said not to be so."""
-    sentence = set_aside(sentence, start, end, values)
+    sentence = _set_aside(sentence, start, end, values)
     if _asked(sentence, end):
         return False
     first, last = _clause(sentence, start, end)
@@ -110,6 +148,15 @@ def is_denied(sentence: str, start: int, end: int, values: Iterable[Span] = ()) 
     )
 
 
+def _set_aside(sentence: str, start: int, end: int, values: Iterable[Span]) -> str:
+    """Blot out what says nothing, and two negations that say yes; its length stays."""
+    return NOT_FAILED.sub(_blank, set_aside(sentence, start, end, values))
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())
+
+
 def _asked(sentence: str, end: int) -> bool:
     """Whether a sentence asks what it says up to `end`."""
     if not sentence.rstrip("\"')] ").endswith("?") or OWN_TAG.search(sentence, end):
@@ -118,12 +165,31 @@ def _asked(sentence: str, end: int) -> bool:
     return bool(ASKS.match(sentence)) or not any(ASKS.match(sentence, at) for at in later)
 
 
+def _ticked_off(sentence: str, start: int, end: int) -> bool:
+    """Whether a mark says that it is not done."""
+    marked = CROSSED.match(sentence, end) or UNTICKED.search(sentence[:start])
+    return bool(marked) and not VERB.search(sentence[start:end])
+
+
+def _headed(sentence: str, start: int, end: int) -> bool:
+    """Whether it is a heading, and what stands behind it says no."""
+    heading = LABEL_ENDS.search(sentence, start)
+    while heading is not None:
+        before = sentence[: heading.start()]
+        if heading.end() >= end and SAYS_NO.match(sentence, heading.end()):
+            return VERB.search(before) is None
+        heading = LABEL_ENDS.search(sentence, max(heading.end(), heading.start() + 1))
+    return False
+
+
 def _negated(before: str, inside: str, after: str) -> bool:
     return bool(
         NOT.search(before + inside + after)
         or NO.search(before + inside)
         or FAILED.search(before)
-        or FAILED.search(after)
+        or FAILED.search(OF_ANOTHER.sub("", after))
+        or UNDID.search(before)
+        or (UNDONE.match(after) and not VERB.search(inside))
     )
 
 
@@ -143,11 +209,17 @@ def _conditional(earlier: str, clause: str, after: str) -> bool:
     return bool((opened or CONDITION.search(after)) and PRESENT.search(clause + after))
 
 
-def _only_spoken_of(before: str, inside: str, after: str) -> bool:
+def _only_spoken_of(before: str, inside: str, after: str, later: str) -> bool:
     """Whether the match is a thing of which nobody says that it was done."""
     if FINITE.search(inside):
         return False
-    if COMPOUND.match(after) and not DONE_WITH_IT.search(after):
+    headed = later if STATUS_OF.match(after) and later.startswith((":", "|", "=")) else ""
+    if COMPOUND.match(after) and not DONE_WITH_IT.search(after + headed):
+        return True
+    if GERUND.match(before) and TAKES.match(after):
+        return True
+    talked = ONLY_TALKED_OF.search(before) or HANDED_ON.match(after)
+    if talked and not DONE_WITH_IT.search(after + later):
         return True
     return bool(ASKED_FOR.search(before) or IN_GENERAL.match(before + inside + after))
 

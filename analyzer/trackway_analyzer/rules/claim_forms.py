@@ -109,6 +109,39 @@ ASKED_FOR: Final = re.compile(
     _WORDS,
 )
 """Words before a thing that somebody asks for, has a right to, or has trouble with."""
+ONLY_TALKED_OF: Final = re.compile(
+    r"\b(?:escalat|review|check|verif|investigat|discuss|track|explain|mention|compar|look(?:ed|ing)?\s+into"
+    r"|inform(?:ation)?\s+(?:you\s+)?(?:about|on)|details\s+(?:on|about|of)|sorry\s+(?:about|for)"
+    r"|apolog\w+\s+(?:about|for)|regret)\w*\s+(?:(?:the|your|this|that|an?|any|our|my|some)\s+)?"
+    r"(?:\w+\s+){0,2}\Z",
+    _WORDS,
+)
+"""What is done with a thing without doing it: `I reviewed the …`."""
+HANDED_ON: Final = re.compile(
+    r"\A\w*(?:\s+\w+){0,2}\s+to\s+(?:(?:a|an|the|our|my)\s+)?(?:\w+\s+){0,2}(?:human|agent|colleague|team"
+    r"|specialist|supervisor|manager|department|representative)\b",
+    _WORDS,
+)
+GERUND: Final = re.compile(r"\A\s*\w+ing\s+(?:(?:an?|the|your|any)\s+)?(?:\w+\s+)?\Z", _WORDS)
+TAKES: Final = re.compile(
+    r"\A\w*\s+(?:(?:usually|normally|generally|typically|only|always)\s+)?"
+    r"(?:takes?|requires?|needs?|costs?|is|are|can|may|will|depends|works?)\b",
+    _WORDS,
+)
+"""How a sentence goes on whose subject is an activity: `processing a refund takes …`."""
+ARRIVES: Final = re.compile(
+    r"\A\w*\s+(?:of\s+\S+\s+)?(?:will|should|['’]ll|would)\s+(?:(?:also|now|then|soon|\w+ly)\s+)*"
+    r"(?:be\s+(?:on|in|back|with|there|visible|available|credited)|arrive|appear|reach|show|come|land|post|hit|go|take)\b"
+    r"|\A\w*\s+(?:is|are)\s+expected\s+to\s+(?:arrive|appear|reach|show|come|land|post)\b",
+    _WORDS,
+)
+AWAITED: Final = re.compile(
+    r"\byou(?:['’]ll|\s+(?:will|should|can|may))\s+(?:(?:also|now|then|soon|\w+ly)\s+)*"
+    r"(?:see|get|receive|have|find|notice|expect)\s+(?:(?:the|your|a|this|that|full|it|both|\w+ly)\s+)*"
+    r"(?:[\w$.,]+\s+){0,2}\Z",
+    _WORDS,
+)
+"""What nobody says of a thing that was not done: that it will arrive, without a condition."""
 IN_GENERAL: Final = re.compile(
     r"\s*(?:(?:all|most|such|our|these)\s+)?(?:[a-z]+\s+)?[a-z]+s\s+(?:usually\s+|normally\s+"
     r"|generally\s+|typically\s+|only\s+|always\s+)?(?:take|appear|arrive|require|need|depend|go"
@@ -143,13 +176,67 @@ ANSWERED_NO: Final = re.compile(
     _WORDS,
 )
 """How a word goes on that is asked or listed, with the answer that it is not so; an adjective."""
+FINITE_WORDS: Final = r"\b(?:has|have|had|was|were|is|are|been|went)\b|['’](?:s|ve)\b"
+FINITE: Final = re.compile(FINITE_WORDS, _WORDS)
 AIMED_AT: Final = re.compile(
-    r"(?<!\bable\s)(?<!\bmanaged\s)(?<!\bhappened\s)(?<!\bout\s)(?<!\bsure\s)\bto\s+"
-    r"(?:get|be|receive|see|become|start|begin|avoid|have\s+(?:it|the|your|this|that|my|our|an?))\s+"
-    r"(?:\w+\s+){0,3}\Z",
+    r"(?<!\bable\s)(?<!\bmanaged\s)(?<!\bhappened\s)(?<!\bout\s)(?<!\bsure\s)(?<!\bproceeded\s)"
+    r"(?<!\bahead\s)(?<!\btime\s)(?<!\bway\s)(?<!\bstarted\s)(?<!\bon\s)(?<!\bmind\s)\bto\s+"
+    r"(?:get|be|receive|see|become|start|begin|avoid|have\s+(?:it|the|your|this|that|my|our|an?)"
+    r"|process|issue|make|send|create|complete|initiate|submit|place|pay|book|execute|grant|approve"
+    r"|request|offer|arrange|finali[sz]e|perform|proceed\s+with|continue\s+with|apply|check|handle)"
+    r"\s+(?:\w+\s+){0,3}\Z",
     _WORDS,
 )
-"""An aim in front of what is to be reached: `to get refunded`, `to be refunded`."""
+"""An aim in front of what is to be reached: `to get refunded`, `I need it to process the …`."""
+_UNDOING: Final = (
+    r"(?:cancell?ed|stopped|halted|paused|suspended|reversed|rolled\s+back|withdrawn|withdrew|voided"
+    r"|revoked|declined|rejected|refused|denied|blocked|postponed|put\s+off|held\s+(?:back|up)"
+    r"|interrupted|terminated|aborted|disapproved|turned\s+down|prevented|undone|undid|dropped)"
+)
+UNDID: Final = re.compile(
+    rf"\b{_UNDOING}\s+(?:(?:the|your|this|that|my|our|any|his|her|their|its|an?)\s+)?"
+    r"(?:(?!for\b|with\b|and\b)[\w$.,'’-]+\s+){0,2}\Z",
+    _WORDS,
+)
+"""What was undone stands right behind it: `I have cancelled the …`."""
+UNDONE: Final = re.compile(
+    r"\A[\w'’]*(?:\s+(?:for|of|on|to|from)\s+(?:\S+\s*){1,5}?)?\s*"
+    r"\b(?:is|are|was|were|been|be|being|has|have|had|got|gets?|remains?|stays?|['’]s)\s+"
+    r"(?:(?:been|being|be|now|still|already|currently|since|also|\w+ly)\s+)*"
+    rf"(?:{_UNDOING}|expired|lapsed|stuck|void|invalid|under\s+(?:review|investigation|consideration)"
+    r"|(?:being\s+)?reviewed|in\s+review|in\s+limbo|up\s+to\s+(?:you|your|the)|overdue|missing|open)\b"
+    r"|\A[\w'’]*\s+(?:was\s+|is\s+)?(?:requires?|needs?|awaits?|lacks?|expired|bounced|lapsed|depends)\b",
+    _WORDS,
+)
+"""How a clause goes on behind a thing that came to nothing, or is not yet: `… has expired`."""
+NOT_FAILED: Final = re.compile(
+    r"(?:\bnot|n['’]t|\bnever|\bwithout)\s+(?:actually\s+|in\s+fact\s+)?fail(?:ed|ing|s)?\b"
+    r"(?=.*[;:,.–—-]\s*(?:it|and|the|but|I|we)\b"
+    rf".*\b(?:{_PERFORMED}|done|paid|completed?|went\s+through|gone\s+through))",
+    _WORDS,
+)
+"""Two negations: `it hasn't failed; it was issued`."""
+LABEL_ENDS: Final = re.compile(r"\s*(?:[:|=]|\s[-–—]+\s|—|[(\[])[\s:|=\"'“‘(\[*_–—-]*")
+"""What stands between a heading and what it says."""
+VERB: Final = re.compile(
+    rf"{FINITE_WORDS}|\b\w{{2,}}(?:ed|ing)\b|\b(?:sent|made|done|paid|complete|gave|went|did|got)\b",
+    _WORDS,
+)
+SAYS_NO: Final = re.compile(
+    r"(?:(?:[$€£]\s?)?\d[\d.,]*\s*(?:€|£|usd|eur|gbp|dollars?|euros?)?[\s(:,;–—-]+)?"
+    r"(?:not(?!\s+(?:only|just|merely)\b)|no(?!\s+(?:problem|doubt|worries|fees?|questions?|further|action|need)\b)"
+    r"|none|never|nothing|nil|zero|(?:[$€£]\s?)?0(?:[.,]0+)?(?![\d.,]*\d)|n/?a\b|cannot|can['’]t|could\s+not|couldn['’]t"
+    r"|unable|unavailable|impossible|ineligible|unsuccessful|failed|failure|error|pending|awaiting"
+    r"|waiting|on\s+hold|expired|open|todo|to\s+do|tbd|to\s+be|under\s+review|in\s+review|requires?"
+    rf"|needs?|{_UNDOING}|false|[✗✘❌✖🚫⛔☐])(?:\b|(?<=[✗✘❌✖🚫⛔☐]))",
+    _WORDS,
+)
+"""What a heading says where the thing was not done."""
+UNTICKED: Final = re.compile(r"(?:\[\s?\]|[☐□✗✘❌✖🚫⛔❎])\ufe0f?\s*(?:[\w'’$]+\s+){0,3}\Z")
+CROSSED: Final = re.compile(
+    r"[\w'’]*(?:\s+[\w$.'’]+){0,3}?\s*[:|=–—-]*\s*(?:[☐□✗✘❌✖🚫⛔]|\[\s?\])"
+)
+"""Marks of what is not done, before and behind it."""
 OWN_TAG: Final = re.compile(
     r",?\s*(?:did|have|has)(?:n['’]t|\s+not)?\s+(?:I|we)(?:\s+not)?\s*\?\W*\Z", _WORDS
 )
@@ -159,6 +246,11 @@ FAILED: Final = re.compile(
     r"|impossible|ineligible|refused|pending\s+(?:approval|review)|awaiting|errored)\b",
     _WORDS,
 )
+OF_ANOTHER: Final = re.compile(
+    rf"\b(?:the|your|an?|this|that|my|our|his|her|their)\s+{FAILED.pattern}\s+(?=\w)", _WORDS
+)
+"""A word for a failure that says of what kind another thing is: `for your rejected parcel`."""
+STATUS_OF: Final = re.compile(r"\A\w*\s+(?:status|request|case)\s*\Z", _WORDS)
 CONDITION: Final = re.compile(
     r"\b(?:if|once|when(?:ever)?|unless|until|till|after|before|whether|provided|assuming"
     r"|as\s+soon\s+as|in\s+case|should\s+(?:you|we|it|the|your|this)|as\s+though|as\s+if"
@@ -166,7 +258,7 @@ CONDITION: Final = re.compile(
     _WORDS,
 )
 PRESENT: Final = re.compile(
-    r"\b(?:is|are|gets?|get)\b(?!\s+(?:on\s+(?:its|the)\s+way|now))", _WORDS
+    r"\b(?:is|are|gets?|get)\b(?!\s+(?:on\s+(?:its|the)\s+way|now|already))", _WORDS
 )
 MODAL: Final = re.compile(
     r"\b(?:will|shall|would|could|can|may|might|should|must|ought)\b|['’](?:ll|d)\b(?!\s+been)"
@@ -180,7 +272,6 @@ TO_COME: Final = re.compile(
     r"|supposed|likely|set|eligible)\s+to\b|\bstill\s+(?:needs?|requires?)\b",
     _WORDS,
 )
-FINITE: Final = re.compile(r"\b(?:has|have|had|was|were|is|are|been|went)\b|['’](?:s|ve)\b", _WORDS)
 REPORTED: Final = re.compile(
     r"\b(?:you|they|he|she|customer|user|client|policy|e?-?mail)\s+(?:\w+\s+)?"
     r"(?:(?:said|say|says|mention(?:ed|s)?|told|tell|claim(?:ed|s)?|ask(?:ed|s)?|wrote"
@@ -195,8 +286,10 @@ OWN_WORDS: Final = re.compile(r"(?:[,;]|\b(?:so|and|but|then))\s+(?:so\s+)?(?:I|
 """Where the text speaks for itself again after what somebody said."""
 ASKS: Final = re.compile(
     r"\s*(?:(?:and|but|so|or)\s+)?(?:(?:is|are|was|do|does|did|has|have|can|could|will|would|shall"
-    r"|should|may|what|how|which|who|where|when|why|any|anything)\b(?!\s+(?:that|it|this)\b)"
-    r"(?!['’]t\b)|(?:is|are|was|were|do|does|did|has|have|can|could|will|would|should)n['’]t\s+"
+    r"|should|may|what|how|which|who|where|when|why|any|anything)\b"
+    r"(?!\s+(?:that|it|this|not)(?:\s+(?:not|right|correct|true|so|accurate|really|the\s+case))?\W*\Z)"
+    r"(?!['’]t\b)|(?:ok|okay|al+\s*right|deal|cool|fine|great|sounds?\s+good)\W*\Z"
+    r"|(?:need|want)\s+(?:anything|something|more|help)\b|(?:is|are|was|were|do|does|did|has|have|can|could|will|would|should)n['’]t\s+"
     r"(?:it|you|he|she|they|that|this|the|your|I|we)\s+\w+)",
     _WORDS,
 )

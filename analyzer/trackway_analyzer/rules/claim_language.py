@@ -22,7 +22,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from trackway_analyzer.rules.amounts import AFTER, BEFORE
-from trackway_analyzer.rules.claim_clauses import is_claim
+from trackway_analyzer.rules.claim_clauses import is_claim, is_implied
 from trackway_analyzer.rules.claim_forms import ABBREVIATION, SENTENCE_END
 from trackway_analyzer.rules.listed_values import listed_beside
 from trackway_analyzer.rules.unread import is_mark, marked
@@ -69,6 +69,10 @@ _COUNT_BEFORE: Final = re.compile(
 )
 _BARE_NUMBER: Final = re.compile(r"[-+]?\d[\d.,'’]*")
 _BLANKS_IN_NUMBER: Final = re.compile(r"\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?![\d])")
+_ASKS_TO_GO_ON: Final = re.compile(
+    r"\b(?:confirm|proceed|go\s+ahead|would\s+you\s+like|do\s+you\s+want|shall\s+I|agree)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +207,22 @@ def _found(text: str, expression: re.Pattern[str]) -> list[Found]:
                     if all(other.get(name) != span for other in caught):
                         found.append(Found(number, {**own, name: span}))
     return found
+
+
+def implied(text: str, pattern: str) -> Sentence | None:
+    """Return the first sentence that speaks of a match as of what was done; None: none does.
+
+    Where a later sentence asks whether to go on, nothing was done yet.
+    """
+    expression = compiled_pattern(pattern)
+    found = list(sentences(text))
+    for place, sentence in enumerate(found):
+        if any(_ASKS_TO_GO_ON.search(later.text) for later in found[place:]):
+            continue
+        for match in expression.finditer(sentence.text):
+            if match.group() and is_implied(sentence.text, *match.span(), places(match).values()):
+                return sentence
+    return None
 
 
 def places(match: re.Match[str]) -> dict[str, tuple[int, int]]:

@@ -1,8 +1,9 @@
 """Which of many final texts may claim something? A quick look, and classes of texts.
 
 1. A text that neither matches a pattern nor leaves something out claims nothing.
-2. Two texts are of one class if they both claim or do not, and are whole or not for one reason. A
-   pattern that treats all digits alike is looked for in texts with zeros for digits.
+2. Two texts are of one class if they both claim or do not, imply or do not, and are whole or not
+   for one reason. A pattern that treats all digits alike is looked for in texts with zeros for
+   digits.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from trackway_analyzer.rules.claim_language import (
     UNSEEN,
     claims,
     digit_blind,
+    implied,
 )
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
 from trackway_analyzer.rules.unread import left_out, may_leave_out
@@ -31,6 +33,8 @@ _ZERO: Final = np.uint8(ord("0"))
 _ANCHOR: Final = re.compile(r"(?<!\\)[\^$]|\\A")
 _WHOLE_OR_NOT: Final = (None, GapName.TRUNCATED_VALUE, NOT_RECORDED_GAP, REDACTED_GAP)
 
+_IMPLIED: Final = 2 * len(_WHOLE_OR_NOT)
+
 
 def claim_classes(pattern: str, texts: pa.Array) -> npt.NDArray[np.int64]:
     """Tell final texts apart as far as a claim without groups does: claims or not, cut or not."""
@@ -38,7 +42,9 @@ def claim_classes(pattern: str, texts: pa.Array) -> npt.NDArray[np.int64]:
     encoded = like.dictionary_encode()
     classes = np.zeros(len(encoded.dictionary), dtype=np.int64)
     for row, text in claiming(pa.chunked_array([encoded.dictionary]), pattern):
-        classes[row] = bool(claims(text, pattern)) + 2 * _WHOLE_OR_NOT.index(left_out(text))
+        whole = _WHOLE_OR_NOT.index(left_out(text))
+        says = 1 if claims(text, pattern) else _IMPLIED * (implied(text, pattern) is not None)
+        classes[row] = says + 2 * whole
     found: npt.NDArray[np.int64] = classes[encoded.indices.to_numpy(zero_copy_only=False)]
     return found
 

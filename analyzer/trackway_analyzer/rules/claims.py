@@ -14,6 +14,8 @@
    A group that caught a mark says nothing.
 5. A group that is no argument of any call of the run is insufficient: its name may be wrong.
 6. What a message claims, a later one may take back (`taken_back`): then nobody claims it.
+7. A final text that speaks of it as of what was done ("your refund will arrive in 5 days") is
+   insufficient without a call that took effect.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from trackway_analyzer.rules.claim_language import (
     Claimed,
     claims,
     compiled_pattern,
+    implied,
 )
 from trackway_analyzer.rules.claiming_texts import claim_classes, claiming
 from trackway_analyzer.rules.entities import things
@@ -58,6 +61,8 @@ from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.unread import left_out
 from trackway_analyzer.rules.values import ABSENT, Absent, reader, shown
 
+IMPLIED_GAP: Final = "unclear_claim"
+"""Name for what hides whether a text claims something."""
 _MINOR: Final = re.compile(r"cents?\b|minor", re.IGNORECASE)
 """In the name of an argument: it counts in the hundredth part of the currency."""
 _CURRENCY: Final = re.compile(r"currency(?:_?code)?\Z", re.IGNORECASE)
@@ -119,6 +124,8 @@ class Claim(Rule):
             gap = self._left_out(evidence, run) if result is None else None
             if gap is not None and not self._kept(evidence, rows.get(run, []), claimed, gap):
                 result = insufficient(run, gap, what="text")
+            if result is None and run in told and self._implied(evidence, run, rows.get(run, [])):
+                result = insufficient(run, IMPLIED_GAP, what="implied")
             if result is not None:
                 results.append(result)
         return results
@@ -133,6 +140,11 @@ class Claim(Rule):
             for claim in claimed
             if not any(taken_back(claim, self.says, later) for later in said[place + 1 :])
         ]
+
+    def _implied(self, evidence: Evidence, run: int, rows: list[int]) -> bool:
+        text = evidence.text(run, "final_text")
+        done = any(evidence.ok[row] for row in rows)
+        return not done and text is not None and implied(text, self.says) is not None
 
     def _claims(self, evidence: Evidence, text: str) -> list[Claimed]:
         return evidence.memo(("claims", self.says, text), partial(claims, text, self.says))
@@ -228,6 +240,13 @@ class Claim(Rule):
             what = self._hidden(evidence, result)
             why = hidden_value(Hidden(result.detail["gap"]), what)
             return Said(sentence=f"{why}: nobody knows what it claims")
+        if result.detail.get("what") == "implied":
+            sentence = implied(evidence.text(result.run, "final_text") or "", self.says)
+            quote = "" if sentence is None else f': "{sentence.quote}"'
+            return Said(
+                sentence=f"the final text speaks of what {self.needs} would have done, and does not"
+                f" say that it was done{quote}"
+            )
         claim = self._claimed(evidence, result.run)[result.detail["claim"]]
         final = claim.text == evidence.text(result.run, "final_text")
         where = "the final text" if final else "an earlier message"
