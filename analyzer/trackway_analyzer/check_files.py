@@ -81,7 +81,8 @@ class InFiles:
     def notes(self, policy: Policy) -> list[str]:
         """What may be wrong with the policy itself."""
         with store_of(self.files) as store:
-            return policy.notes_on(store.names("tool"), store.names("agent"))
+            aliases = store.names("tool_alias") if "tool_alias" in self.files.columns else ()
+            return policy.notes_on(store.names("tool"), store.names("agent"), aliases)
 
 
 @dataclass(frozen=True, slots=True)

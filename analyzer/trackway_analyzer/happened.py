@@ -6,15 +6,15 @@
    too), by a text that opens like an error message (`Failed: card declined`, `[ERROR] declined`,
    `Refund failed`, `Unable to pay`), that is one of `FAILED` and nothing else (`status: failed`
    too), or that says that a person did not let the tool run.
-2. A `status` or `state` of `PENDING`, a bare false, and a result that was not recorded, was
-   redacted or could not be read (`recorder_marks`) leave it open; so does one whose last keys the
-   recorder cut (it keeps them in their order), where one of those that say no may be among them,
-   and JSON in a text that was cut.
+2. A `status` or `state` of `PENDING` or `UNDONE`, a bare false, and a result that was not recorded,
+   was redacted or could not be read (`recorder_marks`) leave it open; so does one whose last keys
+   the recorder cut (it keeps them in their order), where one of those that say no may be among
+   them, and JSON in a text that was cut.
 3. Of any other result, what reads like a failure leaves it open (`reads_as_failure`), unless the
    result says that it was done. Everything else happened.
 4. A lookup's `status`, `state` and `errors`, and a text of one such word, are those of the thing it
-   found, and false is its answer; `error` there speaks of the call. A tool that cancels, by its
-   name, did so if the thing is cancelled now.
+   found, and false is its answer; `error` there speaks of the call. A tool that cancels, voids
+   or reverts, by its name, did so if the thing is cancelled or is no more.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from trackway_analyzer.said_no import (
     NOT_ALLOWED,
     STATUS,
     TELLING,
+    UNDONE,
     leaving_open,
     refusing,
     status_word,
@@ -44,11 +45,15 @@ UNNAMED_ERRORS: Final = frozenset({"_OTHER", "tool_error"})
 """Types that stand for an error of which the record names no type."""
 
 _LONGEST_MARK: Final = 48
+_ENDING: Final = (
+    *("cancel", "abort", "void", "revers", "revert", "revok", "withdraw"),
+    *("rollback", "roll_back", "annul", "undo"),
+)
 
 
 def cancels(tool: str | None) -> bool:
     """Tell whether a tool cancels something, by its name."""
-    return tool is not None and any(word in tool.lower() for word in ("cancel", "abort"))
+    return tool is not None and any(word in tool.lower() for word in _ENDING)
 
 
 def happened(
@@ -98,10 +103,12 @@ def _ends_cut(text: str) -> bool:
 
 
 def _only_cancelled(result: Mapping[str, JsonValue]) -> bool:
-    """Whether nothing says no but that the thing is cancelled."""
-    name = refusing(result)
-    rest = {key: value for key, value in result.items() if status_word(value) not in CANCELLED}
-    return name in STATUS and status_word(result[name]) in CANCELLED and refusing(rest) is None
+    """Whether nothing says no but that the thing is cancelled, or is no more."""
+    ended = CANCELLED | UNDONE
+    name = refusing(result) or leaving_open(result)
+    rest = {key: value for key, value in result.items() if status_word(value) not in ended}
+    only = name in STATUS and status_word(result[name]) in ended
+    return only and refusing(rest) is None and leaving_open(rest) is None
 
 
 def _says(result: Mapping[str, JsonValue], *, lookup: bool) -> bool | None:

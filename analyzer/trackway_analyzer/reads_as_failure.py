@@ -3,8 +3,10 @@
 Asked of a call that `happened` would take for done. It is left open where
 
 1. a text reads so: the result itself or a member of `_WORDS` (`message`, `detail`, `outcome`, …),
-   by one of its sentences ("Your card was declined", "The refund could not be processed") or by one
-   word of failure. What stands in quotes or behind `if` does not count;
+   by one of its sentences ("Your card was declined", "The refund could not be processed"), by one
+   word of failure, as the answer of a server ("HTTP 500 Internal Server Error"), or as an object or
+   list that speaks against it, written in JSON or as Python shows it (`{'error': 'declined'}`).
+   What stands in quotes or behind `if` does not count;
 2. a member is named after what went wrong (`error_message`, `decline_code`) and holds something;
 3. a `code` is a word of failure or an HTTP status from 400 on, an `exit_code` another than 0;
 4. nothing but flags that are false is there, one of which is the name of what was to be done
@@ -12,7 +14,8 @@ Asked of a call that `happened` would take for done. It is left open where
 5. what stands in a member of `_WRAPPERS` (`data`, `result`, …), or every item of a list, speaks
    against it or is left open. An item of MCP's `content` is its `text`.
 
-Of a lookup only what opens like an error message counts in 1 ("Error: no such table"), what says no
+Of a lookup only what opens like an error message counts in 1 ("Error: no such table", "HTTP 500"),
+what says no
 of the call itself in 5, and nothing else: the rest is of what it found. Nothing of all this counts
 where `ok` or `success` is true, an `exit_code` is 0 or a `status` says so, nor 1 where another
 sentence says that it was done ("Refund issued. Shipping cannot be refunded").
@@ -25,6 +28,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from trackway_analyzer.json_text import parsed, parsed_literal
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.said_no import (
     CANCELLED,
@@ -32,6 +36,7 @@ from trackway_analyzer.said_no import (
     ERROR_TEXT,
     FAILURE_TEXT,
     FAILURE_WORD,
+    HTTP_TEXT,
     LEFT_OPEN,
     OF_FAILURE,
     STATUS,
@@ -43,11 +48,14 @@ from trackway_analyzer.said_no import (
 
 _WORDS: Final = (
     *("message", "msg", "detail", "details"),
-    *("outcome", "result", "response", "output"),
+    *("outcome", "result", "response", "output", "statusText", "status_text"),
 )
 _CODES: Final = ("code", "http_status", "httpStatus", "http_code", "httpCode")
 _EXITS: Final = ("exit_code", "exitCode", "returncode", "return_code")
-_WRAPPERS: Final = ("data", "result", "response", "body", "payload", "output", "content")
+_WRAPPERS: Final = (
+    *("data", "result", "response", "body", "payload", "output", "content"),
+    *("structuredContent", "structured_content"),
+)
 _WENT_WRONG: Final = (
     r"(?:error|err|exception|fault|failure|decline|rejection)s?"
     r"_?(?:message|msg|code|reason|description|type|details?|text|string|info)?"
@@ -98,12 +106,16 @@ _UNLESS: Final = re.compile(
     re.IGNORECASE,
 )
 """What stands behind one of these was not said to have happened."""
+_LONGEST_SHOWN: Final = 4000
+_IN_QUOTES: Final = re.compile(r"'[^']*'|\"[^\"]*\"")
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|(?<!\w)['‘][^'’\n]*['’](?!\w)|“[^”]*”|«[^»]*»")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 
 _IN_TEXT: Final = r"(?:[^\"\\]|\\.)*?"
 DOUBTED: Final = (
     rf'"(?:{"|".join((*_WORDS, *_CODES))})":"{_IN_TEXT}(?i:{OF_FAILURE})'
+    rf'|"(?:{"|".join(_WORDS)})":"\\s*[\[{{]'
+    rf'|"(?:{"|".join(_WRAPPERS)})":"\\s*(?:[\[{{]|(?i:{_IN_TEXT}(?:error|exception|fail)|traceback))'
     rf'|"(?i:{_WENT_WRONG})":'
     rf'|"(?:{"|".join(_CODES)})":"?[45]\d\d\b|"(?:{"|".join(_EXITS)})":'
     rf'|"(?:{"|".join(_WRAPPERS)})":[{{\[]'
@@ -160,6 +172,9 @@ def _doubtful(result: Mapping[str, JsonValue], call: _Call, depth: int) -> Itera
         if isinstance(value, str) and name in said:
             if _text_reads(value, call):
                 yield name
+        elif isinstance(value, str) and name in _WRAPPERS:
+            if ERROR_TEXT.match(value) or _shows_a_failure(value, call):
+                yield name
         elif isinstance(value, (Mapping, list)) and name in _WRAPPERS:
             if _against(value, call, depth + 1):
                 yield name
@@ -210,8 +225,12 @@ def _holds_something(value: JsonValue) -> bool:
 
 
 def _text_reads(text: str, call: _Call) -> bool:
+    if _shows_a_failure(text, call):
+        return True
     if len(text) > _LONGEST:
         return False
+    if HTTP_TEXT.match(text):
+        return True
     if call.lookup:
         return ERROR_TEXT.match(text) is not None
     word = FAILURE_WORD.fullmatch(text)
@@ -227,6 +246,24 @@ def _text_reads(text: str, call: _Call) -> bool:
         if not reads
     )
     return any(reading) and not any(done)
+
+
+def _shows_a_failure(text: str, call: _Call) -> bool:
+    """Whether a text is an object or list, written out, that speaks against the call."""
+    if not text.lstrip().startswith(("{", "[")):
+        return False
+    shown = _shown(text) if len(text) <= _LONGEST_SHOWN else None
+    if shown is not None:
+        return _against(shown, call, 1)
+    return any(ERROR_TEXT.match(quoted[1:-1]) for quoted in _IN_QUOTES.findall(text[:_LONGEST]))
+
+
+@lru_cache(1024)
+def _shown(text: str) -> JsonValue:
+    """The value that a text writes out, in JSON or as Python shows it; None: it is none."""
+    value = parsed(text)
+    value = parsed_literal(text) if isinstance(value, str) else value
+    return value if isinstance(value, (dict, list)) else None
 
 
 def _sentence_reads(sentence: str) -> bool:

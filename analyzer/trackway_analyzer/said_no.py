@@ -43,8 +43,12 @@ CANCELLED: Final = frozenset(["cancelled", "canceled", "aborted"])
 PENDING: Final = frozenset(["pending", "processing", "queued", "in_progress", "incomplete"])
 _STILL: Final = ("pending_", "awaiting_", "requires_", "waiting_for_")
 """How a longer word begins that says that something is still to come."""
+UNDONE: Final = frozenset(
+    ["void", "voided", "reversed", "reverted", "rolled_back", "revoked", "withdrawn", "annulled"]
+)
+"""Words that say that the thing is no more, and not whether the call was what ended it."""
 LEFT_OPEN: Final = (
-    *(word.replace("_", "[ _-]") for word in sorted(PENDING)),
+    *(word.replace("_", "[ _-]") for word in sorted(PENDING | UNDONE)),
     *("awaiting", "requires", "waiting"),
 )
 """One of them stands in every word that leaves it open."""
@@ -82,6 +86,23 @@ ERROR_TEXT: Final = re.compile(
     r"(?:error|failed|failure)\s*(?::|\s[-–—]\s))",
     re.IGNORECASE,
 )
+_OF_SERVERS: Final = (
+    r"bad\s+request|payment\s+required|method\s+not\s+allowed|request\s+time-?out"
+    r"|unprocessable\s+(?:entity|content)|too\s+many\s+requests|internal\s+server\s+error"
+    r"|bad\s+gateway|service\s+unavailable|gateway\s+time-?out"
+)
+_REASONS: Final = (
+    rf"(?:{_OF_SERVERS}|unauthori[sz]ed|forbidden|not\s+found|not\s+acceptable|conflict|gone"
+    r"|not\s+implemented)"
+)
+HTTP_TEXT: Final = re.compile(
+    rf"\s*(?:https?(?:/\d(?:\.\d)?)?\s+(?:status\s+|error\s+)?(?:code\s*)?[:=]?\s*[45]\d\d\b"
+    rf"|status(?:\s+code)?\s*[:=]\s*[45]\d\d\b|[45]\d\d\s*[:-]?\s*{_REASONS}\b"
+    rf"|(?:{_OF_SERVERS})\s*[.!]?\s*\Z"
+    r"|connection\s+(?:refused|reset|aborted|closed|error)\b|E(?:CONN[A-Z]+|TIMEDOUT)\b)",
+    re.IGNORECASE,
+)
+"""How a server, or who asked it, tells that it did not answer."""
 FAILURE_TEXT: Final = re.compile(
     r"\s*(?:unable\s+to\b|(?:cannot|can['’]t|could\s+not|couldn['’]t)\s+(?!find\b|locate\b)|"
     r"(?!(?:no|not|none|nothing|never|if|when|whether|because|\d+)\b)(?:[\w'’]+\s+){0,3}?"
@@ -99,6 +120,8 @@ FAILURE_WORD: Final = re.compile(
 )
 OF_FAILURE: Final = (
     r"error|exception|traceback|fail|fatal|timed?\W+out|declin|den[iy]|reject|refus|abort|block"
+    r"|\bhttp|[45]\d\d\b|gateway|bad\s+request|payment\s+required|too\s+many|conflict"
+    r"|connection|\be(?:conn|timedout)"
     r"|insufficient|unable|can|could|\bnot\b|n['’]t\b|no\s+such|unsuccess|forbid|unauthori|invalid"
     rf"|{'|'.join(word.replace('_', '[ _-]') for word in sorted(FAILED))}"
 )
@@ -160,7 +183,7 @@ def leaving_open(result: Mapping[str, JsonValue]) -> str | None:
 
 
 def _leaves_open(word: str) -> bool:
-    if word in PENDING or word.startswith((*_STILL, NOTHING_LEFT)):
+    if word in PENDING or word in UNDONE or word.startswith((*_STILL, NOTHING_LEFT)):
         return True
     return bool(REDACTION_MARKER.search(word) or CUT.search(word))
 

@@ -48,9 +48,33 @@ OPEN = [
     "Payment not found",
     "We are sorry. Insufficient funds.",
     "The order wasn’t refunded",
+    "{'error': 'card declined'}",
+    "{'status': 'failed'}",
+    "{'ok': False}",
+    '{"error": "declined"}',
+    {"result": "{'ok': False}"},
+    {"content": "Error: no funds"},
+    {"isError": False, "content": [{"type": "text", "text": '{"error": "declined"}'}]},
+    {"isError": False, "content": [], "structuredContent": {"error": "declined"}},
+    "[TextContent(type='text', text='Error: card declined')]",
+    "HTTP 500 Internal Server Error",
+    "HTTP/1.1 404 Not Found",
+    "502 Bad Gateway",
+    "status code: 503",
+    "Internal Server Error",
+    "Connection refused",
+    {"message": "Service Unavailable"},
+    {"state": "voided"},
+    {"status": "reversed"},
+    {"status": "rolled back"},
 ]
 DONE = [
     {"message": "Refund issued"},
+    "{'id': 're_1', 'ok': True}",
+    "HTTP 200 OK",
+    "Order 500 refunded",
+    "[A1] refunded",
+    {"content": "Refunded 500"},
     {"message": "Refund issued. Shipping cannot be refunded."},
     {"message": "No refund was declined"},
     {"message": "3 failed to be sent before"},
@@ -160,19 +184,24 @@ WORDS = (
         "if",
         "blocked",
     ),
+    *("HTTP 500", "Bad Gateway", "502 Bad Gateway", "Connection refused", "status code: 503"),
+    *("{'error': 'x'}", "{'ok': False}", "['failed']", '{"status": "void"}'),
     *("aborted", "rejected", "forbidden", "invalid", "timed out", "unsuccessful", '"', "\n"),
 )
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join)
 NAMES = st.sampled_from(
     [
         *("message", "msg", "detail", "outcome", "result", "response", "output", "code", "data"),
+        *("structuredContent", "statusText"),
         *("body", "payload", "content", "exit_code", "error_message", "failureReason", "type"),
         *("refunded", "Sent", "status", "ok", "text", "id"),
     ]
 )
 LEAVES = st.one_of(
     TEXTS,
-    st.sampled_from([None, True, False, 0, 1, 200, 402, 503, "404", "text", "pending", "failed"]),
+    st.sampled_from(
+        [None, True, False, 0, 1, 200, 402, 503, "404", "text", "pending", "failed", "voided"]
+    ),
 )
 RESULTS = st.recursive(
     LEAVES,

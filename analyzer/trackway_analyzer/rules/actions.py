@@ -51,7 +51,7 @@ _READS: Final = {
     "retrieve": r"\bretrieved\b",
 }
 """Verbs of tools that only read, with what claims them."""
-_IRREGULAR: Final = {
+IRREGULAR: Final = {
     "send": "sent",
     "pay": "paid",
     "write": "written",
@@ -63,6 +63,7 @@ _IRREGULAR: Final = {
     "ship": "shipped",
     "submit": "submitted",
 }
+"""Past participles that no rule makes, as patterns."""
 _SAME: Final = {
     "refund": ("reimbursed", "credited", r"paid\s+(?:\w+\s+){0,3}back"),
     "cancel": (r"called\s+off", "voided", "terminated", "annulled"),
@@ -148,8 +149,8 @@ def words_of(tool: str) -> list[str]:
 
 def past(verb: str) -> str:
     """Pattern of a verb's past participle."""
-    if verb in _IRREGULAR:
-        return rf"\b{_IRREGULAR[verb]}\b"
+    if verb in IRREGULAR:
+        return rf"\b{IRREGULAR[verb]}\b"
     if verb.endswith("e"):
         return rf"\b{re.escape(verb)}d\b"
     if re.search(r"[^aeiou]y\Z", verb):

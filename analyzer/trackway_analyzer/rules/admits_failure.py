@@ -5,7 +5,8 @@
 2. Of a tool that is declared to be about an entity, each thing is judged by itself: a claim that
    names a thing (`I refunded A1 and A2`) is about that thing, one that names none is about any.
 3. Tools that only read are left out: by kind, or by a name such as `get_…` or `search_…`.
-4. Words that claim what a tool does come from its name (`actions`). A text in another language than
+4. Where a gap may hide a call, it may have failed: what claims any work is left open.
+5. Words that claim what a tool does come from its name (`actions`). A text in another language than
    English, a tool whose name holds no word, and a claim that does not say of what ("Done!") leave
    it open; the last does not where the text says that something was not done.
 """
@@ -18,7 +19,12 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.rules.actions import claim_pattern, is_telling, reads_by_name
+from trackway_analyzer.rules.actions import (
+    IRREGULAR,
+    claim_pattern,
+    is_telling,
+    reads_by_name,
+)
 from trackway_analyzer.rules.claim_clauses import is_claim
 from trackway_analyzer.rules.claim_language import Claimed, claims, compiled_pattern
 from trackway_analyzer.rules.english import is_english
@@ -41,6 +47,11 @@ _DONE: Final = (
     r"\b(?:done|all\s+set|taken\s+care\s+of|sorted|completed|finished|went\s+through|handled"
     r"|successful(?:ly)?)\b|[✅✔☑]"
 )
+_ANY_WORK: Final = (
+    r"\b(?!(?:fail|declin|reject|refus|deni|expir|ne)ed\b)\w+ed\b"
+    rf"|\b(?:{'|'.join(sorted(set(IRREGULAR.values())))})\b|{_DONE}"
+)
+"""What a claim of any tool's work may say."""
 _ADMITTED: Final = re.compile(
     r"\b(?:fail(?:ed|s|ure)?|unable|unfortunately|sorry|apologi[sz]e|declined|rejected|refused"
     r"|errors?|went\s+wrong|cannot|not)\b|n['’]t\b",
@@ -78,7 +89,20 @@ class AdmitsFailure(RunRule):
             if result is not None and "gap" not in result.detail:
                 return result
             unknown = unknown or result
-        return unknown
+        return unknown or self._unseen(evidence, run, said)
+
+    @staticmethod
+    def _unseen(evidence: Evidence, run: int, said: tuple[str, ...]) -> Result | None:
+        """A gap may hide that what a text claims had failed."""
+        for gap in evidence.absence(run):
+            names = evidence.told_of(run, gap)
+            if names is None:
+                may_claim = evidence.text(run, "final_text") is None or any(map(_claims_any, said))
+            else:
+                may_claim = any(_claim(said, _Failed(name, [])) for name in names)
+            if may_claim:
+                return insufficient(run, gap.name)
+        return None
 
     def _judge(
         self, evidence: Evidence, run: int, said: tuple[str, ...], failed: _Failed
@@ -161,6 +185,12 @@ def _claim(said: tuple[str, ...], failed: _Failed) -> Claimed | None:
             if about and not any(taken_back(claim, pattern, later) for later in said[place + 1 :]):
                 return claim
     return None
+
+
+def _claims_any(text: str) -> bool:
+    """Whether a text claims anything that some tool may do, or cannot be read."""
+    unread = left_out(text) is not None or (bool(text.strip()) and not is_english(text))
+    return unread or bool(claims(text, _ANY_WORK))
 
 
 def _names(claim: Claimed, pattern: str, thing: JsonValue) -> bool:

@@ -7,7 +7,7 @@
    the start of the run to its end.
 3. Too much is violated, whatever a gap hides. Within the limit holds only if all was recorded: a
    model call without tokens or cost, a run without any model call, or a gap that may hide a step,
-   makes it insufficient.
+   makes it insufficient; for `retries`, a call that may be one (`retried`).
 4. With `agent`, only that agent's steps count; `seconds` is of the run and cannot be limited so.
 """
 
@@ -32,6 +32,7 @@ from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result, State
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.necessary import Altogether, Fact
+from trackway_analyzer.rules.retried import retries
 from trackway_analyzer.rules.rule import Rule, Said
 from trackway_analyzer.rules.tools import Tools
 
@@ -173,6 +174,8 @@ class Budget(Rule):
         return evidence.memo(("spent", name, self.agent), partial(self._sum, evidence, name))
 
     def _sum(self, evidence: Evidence, name: str) -> tuple[Floats, Floats]:
+        if name == "retries":
+            return self._retries(evidence)
         counted = self._counted(evidence)
         model = evidence.is_operation(Operation.LLM)
         steps = evidence.batch.steps
@@ -187,9 +190,13 @@ class Budget(Rule):
             "steps": counted,
             "tool_calls": counted & evidence.is_operation(Operation.TOOL),
             "model_calls": counted & model,
-            "retries": counted & _retried(steps),
         }[name]
         return mask.astype(np.float64), np.zeros(len(steps))
+
+    def _retries(self, evidence: Evidence) -> tuple[Floats, Floats]:
+        sure, maybe = evidence.memo("retries", partial(retries, evidence))
+        counted = self._counted(evidence)
+        return (sure & counted).astype(np.float64), (maybe & counted).astype(np.float64)
 
     def _counted(self, evidence: Evidence) -> npt.NDArray[np.bool_]:
         executed = pc.fill_null(evidence.batch.steps.column("executed"), True)
@@ -225,13 +232,6 @@ class Budget(Rule):
 def _per_run(evidence: Evidence, amounts: Floats) -> Floats:
     runs = np.repeat(np.arange(len(evidence)), np.diff(evidence.batch.offsets))
     return np.bincount(runs, weights=amounts, minlength=len(evidence)).astype(np.float64)
-
-
-def _retried(steps: pa.Table) -> npt.NDArray[np.bool_]:
-    again = pc.is_valid(steps.column("retry_of"))
-    later = pc.fill_null(pc.greater(steps.column("attempt"), 1), False)
-    retried: npt.NDArray[np.bool_] = pc.or_(again, later).to_numpy()
-    return retried
 
 
 def _is_null(values: pa.Array) -> npt.NDArray[np.bool_]:

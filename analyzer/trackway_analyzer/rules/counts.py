@@ -2,8 +2,9 @@
 
 `Count` counts the executed calls of a tool, failed ones too; with `effects` only those that took
 effect. With `per`, it counts for each value of that argument by itself, of a list for each element;
-a call without the argument may be about any of its values, since the name may be misspelt. Too many
-is seen; too few holds only if no gap may hide a call.
+a call without the argument may be about any of its values, since the name may be misspelt, and `17`
+and "17", or "A1" and "A1 ", may be one: where that decides, nobody knows. Too many is seen; too few
+holds only if no gap may hide a call.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from trackway_analyzer.rules.entities import things
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result, detail_text, findings_table, results_of
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
-from trackway_analyzer.rules.looked_at import SHAPE, compared, value_at
+from trackway_analyzer.rules.looked_at import SHAPE, value_at
 from trackway_analyzer.rules.necessary import Fact, Least, Most, only
 from trackway_analyzer.rules.rule import (
     Said,
@@ -33,7 +34,7 @@ from trackway_analyzer.rules.rule import (
 from trackway_analyzer.rules.sentences import cannot_judge, step
 from trackway_analyzer.rules.shapes import shapes_of
 from trackway_analyzer.rules.spelt_nearly import did_you_mean, spelt_nearly
-from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden
+from trackway_analyzer.rules.terms import ABSENT_GAP, ALIKE_GAP, Hidden
 from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.values import frozen, reader, shown
 from trackway_analyzer.rules.verdicts import HOLDS, NOWHERE, Verdicts
@@ -89,10 +90,11 @@ class Count(ToolRule):
             yield Most(only(self.tool), int(self._high), took_effect=self.effects)
 
     def looks(self, tools: Tools) -> Looks | None:
-        """The shape, and which calls have the same value of `per`."""
+        """The shape, and the values of `per`: some that are not the same are alike."""
         if self.per is None:
             return SHAPE
-        return compared([value_at(self.tool, "arguments", self.per)])
+        value = value_at(self.tool, "arguments", self.per)
+        return None if value is None else Looks(exact=frozenset({value}))
 
     @property
     def needs_a_call(self) -> bool:
@@ -159,7 +161,28 @@ class Count(ToolRule):
             together = [len(sure.get(k, ())) + len(maybe.get(k, ())) for k in {*sure, *maybe}]
             if self._low or max(together, default=0) + len(nameless) > self._high:
                 return insufficient(run, ABSENT_GAP, evidence.position(nameless[0]))
+        alike = self._alike(sure, maybe)
+        if alike is not None:
+            position = evidence.position(alike)
+            return insufficient(run, ALIKE_GAP, position, at=position)
         return self._too_few(evidence, run, sure, maybe, hidden)
+
+    def _alike(
+        self, sure: dict[Hashable, list[int]], maybe: dict[Hashable, list[int]]
+    ) -> int | None:
+        """A call whose value, were it the same as one that is written alike, would decide."""
+        if self.per is None:
+            return None
+        groups: dict[Hashable, dict[Hashable, list[int]]] = {}
+        for key in dict.fromkeys((*sure, *maybe)):
+            rows = [*sure.get(key, ()), *maybe.get(key, ())]
+            groups.setdefault(_spelt(key), {})[key] = rows
+        for keys in groups.values():
+            together = sum(map(len, keys.values()))
+            short = any(len(rows) < self._low for rows in keys.values())
+            if len(keys) > 1 and (together > self._high or (short and together >= self._low)):
+                return max(row for rows in keys.values() for row in rows)
+        return None
 
     def _too_few(
         self,
@@ -236,3 +259,10 @@ class Count(ToolRule):
         parts = [f"at least {self._low}"] if self._low else []
         parts += [f"at most {self._high:.0f}"] if self._high != float("inf") else []
         return " and ".join(parts)
+
+
+def _spelt(key: Hashable) -> Hashable:
+    """A number or text as one writes it, without blanks around it."""
+    if isinstance(key, float) and key.is_integer():
+        return str(int(key))
+    return str(key).strip() if isinstance(key, (int, float, str)) else key

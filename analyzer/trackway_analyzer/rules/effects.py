@@ -157,8 +157,9 @@ class Effects(RunRule):
         found = [e for e in self._effects(evidence, run) if e.applied is not False]
         nameless = [e for e in found if e.operation is None]
         if self.ids:
-            for effect in nameless:
-                if effect.hidden is None and effect.number is not None:
+            lacking = [e for e in nameless if e.hidden is None and e.number is not None]
+            for effect in lacking:
+                if effect.applied:
                     return violated(run, effect.position, what="no_id")
         by_id: dict[str, list[_Effect]] = {}
         for effect in found:
@@ -181,9 +182,10 @@ class Effects(RunRule):
             hidden = hidden if unseen + sum(map(len, by_id.values())) > 1 else None
         if hidden is not None:
             return insufficient(run, hidden.gap, at=hidden.position, what="id")
-        doubtful = next((effects[0] for effects in by_id.values() if len(effects) > 1), None)
-        if doubtful is not None:
-            return insufficient(run, NOT_RECORDED_GAP, at=doubtful.position)
+        doubtful = [effects[0] for effects in by_id.values() if len(effects) > 1]
+        doubtful = [*lacking, *doubtful] if self.ids else doubtful
+        if doubtful:
+            return insufficient(run, NOT_RECORDED_GAP, at=doubtful[0].position)
         return may_hide_a_call(evidence, run)
 
     def _effects(self, evidence: Evidence, run: int) -> Iterator[_Effect]:

@@ -34,12 +34,13 @@ import pyarrow.compute as pc
 from trackway.schema import REDACTION_MARKER, GapName
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.happened import happened
+from trackway_analyzer.recorder_marks import NOTHING_LEFT
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
 from trackway_analyzer.rules.positional import names_lost
 from trackway_analyzer.rules.recorded_events import WithEvents
 from trackway_analyzer.rules.terms import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY, Tools, ToolSpec
-from trackway_analyzer.rules.values import CUT_MARK, shows_a_cut
+from trackway_analyzer.rules.values import CUT_MARK, loses_members, shows_a_cut
 from trackway_analyzer.stretches import Small
 
 CONTENT: Final = frozenset({GapName.CONTENT_OFF, GapName.UNPARSABLE_ARGUMENTS})
@@ -204,6 +205,8 @@ class Evidence(WithEvents):
         cut = self._cut(row, name)
         if cut is None and shows_a_cut(text, value):
             cut = Hidden(GapName.TRUNCATED_VALUE, self.position(row))
+        if cut is not None and isinstance(value, str) and loses_members(value):
+            return cut  # nothing is left of it
         unnamed = None
         if name == "arguments" and names_lost(value):
             unnamed = Hidden(GapName.UNPARSABLE_ARGUMENTS, self.position(row))
@@ -228,9 +231,12 @@ class Evidence(WithEvents):
         return Hidden(GapName.TRUNCATED_VALUE, position) if cut else None
 
 
+_NOTHING: Final = f'"{NOTHING_LEFT}"'
+
+
 def _whole(text: str | None) -> str | None:
     """A text in which nothing was taken out or cut away."""
-    if text is None or REDACTION_MARKER.search(text) or CUT_MARK in text:
+    if text is None or REDACTION_MARKER.search(text) or CUT_MARK in text or _NOTHING in text:
         return None
     return text
 

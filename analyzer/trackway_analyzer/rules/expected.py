@@ -7,7 +7,7 @@
    may be. `ignore`: the tool alone counts. A call without `arguments` expects any.
 3. A value may be expected as a function of the actual value: true means that it fits.
 4. `ok` true asks for a call that took effect, false for one that did not. Without it a call will do
-   that is not known to have failed; of a mutation it must be known that it did not.
+   that did not fail; where nobody knows whether it failed, nobody knows whether it will do.
 5. Nobody knows whether a call fits whose arguments were not recorded or were cut.
 """
 
@@ -23,7 +23,6 @@ from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.field_kinds import check_kinds
 from trackway_analyzer.rules.pattern import one_of
 from trackway_analyzer.rules.terms import Hidden
-from trackway_analyzer.rules.tools import MUTATE
 from trackway_analyzer.rules.values import ABSENT, Absent, same
 
 How: TypeAlias = Literal["exact", "subset", "ignore"]
@@ -114,11 +113,7 @@ def fit(evidence: Evidence, row: int, expected: ExpectedCall, how: How) -> bool 
 
 def _succeeded(evidence: Evidence, row: int, expected: ExpectedCall) -> bool | None:
     ok = evidence.ok[row]
-    if expected.ok is not None:
-        return None if ok is None else ok == expected.ok
-    if ok is None:
-        return None if evidence.kind[row] == MUTATE else True
-    return ok
+    return None if ok is None else ok is (expected.ok is not False)
 
 
 def _fitting(evidence: Evidence, row: int, expected: ExpectedCall, how: How) -> bool | None:

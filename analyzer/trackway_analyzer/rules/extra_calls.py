@@ -14,9 +14,10 @@ from trackway_analyzer.rules.alignment import EXTRA_FREE, EXTRA_UNKNOWN, EXTRA_V
 from trackway_analyzer.rules.entities import subjects, things
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.pattern import StepSpec
-from trackway_analyzer.rules.terms import Hidden, Source
+from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.tools import MUTATE, NOTIFY
-from trackway_analyzer.rules.values import frozen, same
+from trackway_analyzer.rules.tried_again import same_arguments, tried_again
+from trackway_analyzer.rules.values import frozen
 
 
 class ExtraCalls:
@@ -36,7 +37,7 @@ class ExtraCalls:
         """Cost of a call that no spec takes."""
         evidence, policy = self.evidence, self.extra
         if policy == "forbid":
-            return EXTRA_FREE if self._repeated(row) else EXTRA_VIOLATES
+            return self._cost_of_any(row)
         if evidence.kind[row] not in (MUTATE, NOTIFY) or evidence.ok[row] is False:
             return EXTRA_FREE
         if policy == "allow" and not self.twins(row):
@@ -44,6 +45,14 @@ class ExtraCalls:
         if evidence.ok[row] is None:
             return EXTRA_FREE if self._resolved(row) else EXTRA_UNKNOWN
         return EXTRA_VIOLATES
+
+    def _cost_of_any(self, row: int) -> int:
+        """Cost of a call where only a failed attempt that was made again may be an extra."""
+        ok = self.evidence.ok[row]
+        again = False if ok else tried_again(self.evidence, self.calls, row)
+        if again is False:
+            return EXTRA_VIOLATES
+        return EXTRA_FREE if again and ok is False else EXTRA_UNKNOWN
 
     def _resolved(self, row: int) -> bool:
         """Whether another attempt of the same operation is known to have taken effect."""
@@ -53,20 +62,6 @@ class ExtraCalls:
             for other in self.calls
             if other != row and evidence.tool[other] == evidence.tool[row]
         )
-
-    def _repeated(self, row: int) -> bool:
-        """Whether a failed attempt was made again."""
-        evidence = self.evidence
-        return evidence.ok[row] is False and any(
-            later > row and evidence.tool[later] == evidence.tool[row] and self._again(row, later)
-            for later in self.calls
-        )
-
-    def _again(self, row: int, later: int) -> bool:
-        first, second = self.evidence.operation(row), self.evidence.operation(later)
-        if first is not None or second is not None:
-            return first == second
-        return self.evidence.arguments(row) == self.evidence.arguments(later)
 
     def twins(self, row: int) -> list[int]:
         """Other calls of the same tool that acted on the same entity."""
@@ -93,7 +88,7 @@ class ExtraCalls:
         """Whether two calls of one tool acted on the same thing, or on one in common."""
         argument, evidence = self.entity_argument(row), self.evidence
         if argument is None:
-            return _same_arguments(evidence.arguments(row), evidence.arguments(other))
+            return same_arguments(evidence.arguments(row), evidence.arguments(other))
         named = [subjects(evidence, call, argument) for call in (row, other)]
         for values in named:
             if isinstance(values, Hidden):
@@ -106,26 +101,3 @@ class ExtraCalls:
         tool = self.evidence.tool[row]
         said = (spec.entity_arg for spec in self.specs if spec.tool == tool)
         return next((a for a in said if a), self.evidence.spec(tool).entity.argument)
-
-
-def _same_arguments(one: Source | Hidden, other: Source | Hidden) -> bool | Hidden:
-    """Whether two calls have the same arguments; what is hidden of them may be the same."""
-    if isinstance(one, Hidden):
-        return one
-    if isinstance(other, Hidden):
-        return other
-    if same(one.value, other.value):
-        return one.cut or one.hides(one.value) or True
-    left, right = one.value, other.value
-    if not isinstance(left, dict) or not isinstance(right, dict):
-        return False
-    differing = (
-        (left[name], right[name])
-        for name in left
-        if name in right
-        if not same(left[name], right[name])
-    )
-    if any(not one.hides(mine) and not other.hides(its) for mine, its in differing):
-        return False
-    lost = (left.keys() ^ right.keys()) and not (one.lost or other.lost)
-    return False if lost else one.cut or other.cut or one.redacted or other.redacted or False

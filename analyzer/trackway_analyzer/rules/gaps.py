@@ -107,27 +107,39 @@ class WithGaps:
             return tuple(gap for gap in found if gap.name != GapName.POSSIBLE_CALLS)
         return tuple(gap for gap in found if self._may_hide(run, gap, tools))
 
+    def told_of(self, run: int, gap: Gap) -> tuple[str, ...] | None:
+        """Names of the one tool of which a gap hides a call; None: it may hide any."""
+        names = self._answered(run, gap)
+        return None if names is None else names[0]
+
     def _may_hide(self, run: int, gap: Gap, tools: Collection[str]) -> bool:
         """Whether a gap may hide a call of one of these tools."""
         if gap.name == GapName.POSSIBLE_CALLS:
             told = (gap.detail or MORE_NAMES).split(NAMES_PARTED)
             return MORE_NAMES in told or any(_is_named(name, of) for name in told for of in tools)
-        if gap.name != GapName.TOOLS_NOT_OBSERVABLE or gap.position is None:
+        answered = self._answered(run, gap)
+        if answered is None:
             return True
+        names, arguments = answered
+        return any(
+            any(_may_be(name, tool) for name in names) or tool in arguments for tool in tools
+        )
+
+    def _answered(self, run: int, gap: Gap) -> tuple[tuple[str, ...], str] | None:
+        """(names of the tool, arguments) of the answered call that is all a gap hides."""
+        if gap.name != GapName.TOOLS_NOT_OBSERVABLE or gap.position is None:
+            return None
         first, last = self.batch.bounds(run)
         row = first + gap.position
         if not first <= row < last:
-            return True
+            return None
         call = {name: self.batch.steps.column(name)[row].as_py() for name in _OF_AN_ANSWERED_CALL}
-        names = [name for name in (call["tool"], call["tool_alias"]) if name]
+        names = tuple(name for name in (call["tool"], call["tool_alias"]) if name)
         # A request that nobody answered ends the record: what came of it is not in the messages.
         answered = call["executed"] is False and call["result"] is not None
         if call["operation"] != Operation.TOOL or not answered or not names:
-            return True
-        return any(
-            any(_may_be(name, tool) for name in names) or tool in (call["arguments"] or "")
-            for tool in tools
-        )
+            return None
+        return names, call["arguments"] or ""
 
     def hides_step(
         self,

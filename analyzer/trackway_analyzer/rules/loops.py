@@ -4,8 +4,8 @@
    arguments; a cycle of two or more calls that runs `cycles` times in a row, arguments and all; the
    same result from one tool `stagnation` times in a row, whatever was asked. A failed attempt that
    is repeated counts: retrying is looping, once too often.
-2. A loop is seen; "no loop" holds only if no gap may hide a call, and no hidden value would make
-   one if it were the same as the others.
+2. A loop is seen, unless a gap may hide a call inside it; "no loop" holds only if no gap may hide a
+   call, and no hidden value would make one if it were the same as the others.
 """
 
 from __future__ import annotations
@@ -46,11 +46,16 @@ class NoLoops(RunRule):
         """Judge the calls of one run."""
         rows = evidence.calls(run)
         asked = [evidence.asked(row) for row in rows]
-        loop = self._first_loop(asked, [evidence.got(row) for row in rows])
-        if loop is not None:
-            index, what, length, times = loop
+        broken: Result | None = None
+        for index, what, length, times in self._loops(asked, [evidence.got(row) for row in rows]):
             position = evidence.position(rows[index])
-            return violated(run, position, what=what, length=length, times=times)
+            begins = evidence.position(rows[index + 1 - length * times])
+            between = evidence.hides_step(run, after=begins, before=position)
+            if between is None:
+                return violated(run, position, what=what, length=length, times=times)
+            broken = broken or insufficient(run, between.gap)
+        if broken is not None:
+            return broken
         hidden = next(self._hidden(evidence, rows), None)
         enough = len(rows) >= min((n for n in self._limits if n), default=0)
         if hidden is not None and enough and self._may_repeat(rows, evidence):
@@ -72,12 +77,12 @@ class NoLoops(RunRule):
     def _may_repeat(self, rows: list[int], evidence: Evidence) -> bool:
         """Whether there would be a loop if hidden values were all the same."""
         asked, got = map(evidence.asked, rows), map(evidence.got, rows)
-        return self._first_loop(_if_alike(list(asked)), _if_alike(list(got))) is not None
+        return bool(self._loops(_if_alike(list(asked)), _if_alike(list(got))))
 
-    def _first_loop(
+    def _loops(
         self, asked: list[tuple[str | None, str | None]], got: list[tuple[str | None, str | None]]
-    ) -> tuple[int, str, int, int] | None:
-        """(index of the call that completes it, kind, length, times) of the earliest loop."""
+    ) -> list[tuple[int, str, int, int]]:
+        """(index of the call that completes it, kind, length, times) of each loop, in order."""
         found = []
         if self.identical:
             found += [(i, "identical", 1, n) for i, n in _runs(asked, 1, self.identical)]
@@ -86,7 +91,7 @@ class NoLoops(RunRule):
                 found += [(i, "cycle", length, n) for i, n in _runs(asked, length, self.cycles)]
         if self.stagnation:
             found += [(i, "stagnation", 1, n) for i, n in _runs(got, 1, self.stagnation)]
-        return min(found, default=None)
+        return sorted(found)
 
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""

@@ -26,9 +26,10 @@ from trackway_analyzer.rules.laying import (
 )
 from trackway_analyzer.rules.rule import Said, insufficient, violated
 from trackway_analyzer.rules.sentences import at_step, cannot_judge, step
-from trackway_analyzer.rules.terms import Hidden, Source
+from trackway_analyzer.rules.terms import Source
 from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY
-from trackway_analyzer.rules.values import ABSENT, same, shown, shown_apart
+from trackway_analyzer.rules.tried_again import tried_again
+from trackway_analyzer.rules.values import ABSENT, shown, shown_apart
 
 NO_TRACE: Final = "no_trace"
 
@@ -99,21 +100,16 @@ class MatchedRun:
     def extra_cost(self, row: int) -> int:
         """What a call costs that nobody expected."""
         ok, kind = self.evidence.ok[row], self.evidence.kind[row]
-        if self.terms.extra == "allow" or (ok is False and self._repeated(row)):
+        if self.terms.extra == "allow":
             return FREE
         if self.terms.extra == "forbid":
-            return VIOLATES
+            again = False if ok else tried_again(self.evidence, self.rows, row)
+            if again is False:
+                return VIOLATES
+            return FREE if again and ok is False else UNKNOWN
         if kind not in (MUTATE, NOTIFY) or ok is False:
             return FREE
         return UNKNOWN if ok is None else VIOLATES
-
-    def _repeated(self, row: int) -> bool:
-        tool, arguments = self.evidence.tool, self.evidence.arguments
-        mine = arguments(row)
-        return any(
-            later > row and tool[later] == tool[row] and _same_arguments(arguments(later), mine)
-            for later in self.rows
-        )
 
     def result(self) -> Result | None:
         """What the rule says of the run; None: it holds."""
@@ -215,13 +211,6 @@ class MatchedRun:
     def _given(self, row: int) -> str:
         source = self.evidence.arguments(row)
         return f" with {shown(source.value)}" if isinstance(source, Source) else ""
-
-
-def _same_arguments(left: Source | Hidden, right: Source | Hidden) -> bool:
-    if isinstance(left, Hidden) or isinstance(right, Hidden):
-        return False
-    hidden = left.hides(left.value) or right.hides(right.value)
-    return hidden is None and same(left.value, right.value)
 
 
 def _call_text(call: ExpectedCall) -> str:

@@ -105,5 +105,10 @@ def _offers(evidence: Evidence, call: int, source: str | None, value: JsonValue)
         if isinstance(text, str) and text in offered and Text(text, "tool").holds(value):
             return True
         return result.cut or result.hides(*offered) or False
-    refs = established(evidence, call)  # survive where content is off
-    return result if not refs.values else refs.has(value) or refs.has(str(value))
+    refs = established(evidence, call)  # survive where content is off, and tell ids alone
+    name, path = ("", "$") if source is None else resolved(evidence, source)
+    if path not in ("$", evidence.spec(evidence.tool[call]).entity.result):
+        return result
+    if refs.has(value) or refs.has(str(value)):
+        return True
+    return False if refs.values and is_type(evidence, name) else result

@@ -136,12 +136,19 @@ class Policy:
         like it; a rule of whose tools none is called, so that it can never fire here; and a rule
         about an agent that took no step.
         """
-        names = (batch.steps.column(name).unique().to_pylist() for name in ("tool", "agent"))
+        columns = ("tool", "agent", "tool_alias")
+        names = (batch.steps.column(name).unique().to_pylist() for name in columns)
         return self.notes_on(*names)
 
-    def notes_on(self, tools: Iterable[str | None], agents: Iterable[str | None]) -> list[str]:
-        """The same, of tools and agents that were recorded."""
+    def notes_on(
+        self,
+        tools: Iterable[str | None],
+        agents: Iterable[str | None],
+        aliases: Iterable[str | None] = (),
+    ) -> list[str]:
+        """The same, of tools and agents that were recorded, and of names that models saw."""
         recorded = sorted(name for name in tools if name)
+        seen = {name for name in aliases if name}.difference(recorded)
         acting = sorted(name for name in agents if name)
         notes = [
             f"{self._place(name)}tools: {name} is called in no run{_nearest(name, recorded)}"
@@ -153,7 +160,7 @@ class Policy:
             told = rule.speaks_of() | {n for n in rule.names_tools() if _nearest(n, recorded)}
             told = told.difference(recorded)
             notes += [text for name, text in self._doubts_on(rule) if name not in told]
-            notes += self._notes_on(rule, recorded)
+            notes += self._notes_on(rule, recorded, seen)
             notes += self._agent_notes(rule, acting)
         return list(dict.fromkeys(notes))
 
@@ -195,12 +202,16 @@ class Policy:
     def _types(self) -> set[str]:
         return {spec.entity.type for spec in self.tools.values() if spec.entity.type is not None}
 
-    def _notes_on(self, rule: Rule, recorded: list[str]) -> Iterator[str]:
+    def _notes_on(self, rule: Rule, recorded: list[str], seen: set[str]) -> Iterator[str]:
+        if rule.by_alias:
+            recorded = sorted({*recorded, *seen})
         tools = sorted(rule.speaks_of())
         missing = [name for name in tools if name not in recorded]
         about = f"{self._where(rule)}{rule.title}"
         if missing and len(missing) == len(tools):
             hint = next(filter(None, (_nearest(name, recorded) for name in missing)), "")
+            if seen.intersection(missing):
+                hint = f", which is how models name a tool: write its own name{hint}"
             yield f"{about} can never fire here: no run calls {' or '.join(missing)}{hint}"
             return
         for name in missing:

@@ -126,7 +126,7 @@ class Reading(ExtraCalls):
         truths: list[Truth] = []
         if self.kind_of(spec) == MUTATE:
             truths.append(self.ground(spec, row).holds)
-            truths.extend(truth for _, _, truth in self.forbidding(row))
+            truths.extend(truth for _, _, truth in self.forbidding(row, self.entity_of(spec, row)))
             if spec.guard_expression is not None:
                 truths.append(spec.guard_expression.truth(self.scope(spec, row)))
         if spec.where_expression is not None:
@@ -145,21 +145,28 @@ class Reading(ExtraCalls):
         """The argument in which a call names the entity that a spec asks for."""
         return spec.entity_arg or self.evidence.spec(self.evidence.tool[row]).entity.argument
 
-    def forbidding(self, row: int) -> list[tuple[StepSpec, int | None, Truth]]:
-        """Guards that stand on other steps: (spec, row of its nearest earlier result, truth)."""
+    def forbidding(self, row: int, entity: str | None) -> list[tuple[StepSpec, int | None, Truth]]:
+        """Guards that stand on other steps: (spec, row of its nearest earlier result, truth).
+
+        The nearest is about the same thing as the call, which names it in the argument `entity`.
+        """
         return [
-            (spec, *self._guarded_by(spec, spec.guard_expression, row))
+            (spec, *self._guarded_by(spec, spec.guard_expression, row, entity))
             for spec in self.specs
             if spec.guard_expression is not None
             and spec.tool is not None
             and self.kind_of(spec) != MUTATE
         ]
 
-    def _guarded_by(self, spec: StepSpec, guard: Expression, row: int) -> tuple[int | None, Truth]:
+    def _guarded_by(
+        self, spec: StepSpec, guard: Expression, row: int, entity: str | None
+    ) -> tuple[int | None, Truth]:
         assert spec.tool is not None
-        source = StepScope(self.evidence, row).earlier(spec.tool)
+        source = StepScope(self.evidence, row, entity).earlier(spec.tool)
         if isinstance(source, Source) and source.row is not None:
             return source.row, guard.truth(self.scope(spec, source.row))
+        if isinstance(source, NoSource) and source.of_another is not None:
+            return source.of_another, source
         return None, source if isinstance(source, Hidden) else True
 
     def scope(self, spec: StepSpec, row: int) -> StepScope:

@@ -72,6 +72,9 @@ class Rule(ABC):
     """Name of the Declare template that means the same, where one exists."""
     violation: ClassVar[type[RuleViolationError]] = RuleViolationError
 
+    by_alias: ClassVar[bool] = False
+    """Whether a tool may be named as models see it, too."""
+
     short: ClassVar[tuple[str, ...]] = ()
     """Fields that a list in a policy file fills; one field: the whole value fills it."""
 

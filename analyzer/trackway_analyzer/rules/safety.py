@@ -5,6 +5,8 @@
    ran them.
 3. With `agent`, only that agent's attempts count: an allow list is the agent's scope.
 4. Seen once, it is violated. Not seen, it holds only if no gap may hide a call.
+5. A call that was only asked for bears the name that the model saw: where a gap may hide its span,
+   it may be of an allowed tool with another name.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from trackway_analyzer.rules.looked_at import SHAPE
 from trackway_analyzer.rules.necessary import Fact, Matching, Most
 from trackway_analyzer.rules.rule import Rule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import step
+from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.tools import Tools
 
 
@@ -40,6 +43,7 @@ class _NamedTools(Rule):
 
     layer = Layer.SAFETY
     short = ("tool_names",)
+    by_alias = True
 
     def __post_init__(self) -> None:
         names = self.tool_names
@@ -77,14 +81,20 @@ class _NamedTools(Rule):
         """Return one result for each run that breaks the rule, or may have behind a gap."""
         evidence = self.evidence(batch)
         first: dict[int, int] = {}
+        unnamed: dict[int, Hidden] = {}
         for row in self._rows(evidence):
-            first.setdefault(evidence.run[row], row)
+            run = evidence.run[row]
+            if run not in first and (gap := self._may_be_another(evidence, row)) is not None:
+                unnamed.setdefault(run, gap)
+            else:
+                first.setdefault(run, row)
         results = [violated(run, evidence.position(row)) for run, row in first.items()]
         results += [
             insufficient(run, gap.gap)
             for run in evidence.gaps
             if run not in first
-            and (gap := evidence.hides_step(run, tools=self._hidden)) is not None
+            and (gap := unnamed.get(run) or evidence.hides_step(run, tools=self._hidden))
+            is not None
         ]
         return sorted(results, key=lambda result: result.run)
 
@@ -104,6 +114,10 @@ class _NamedTools(Rule):
             is_tool &= agents.codes == agents.code(self.agent)
         rows: list[int] = np.flatnonzero(is_tool & np.isin(pairs, broken)).tolist()
         return rows
+
+    def _may_be_another(self, evidence: Evidence, row: int) -> Hidden | None:
+        """What hides that an attempt is of a tool with another name than it was asked for by."""
+        return None
 
     @property
     def _hidden(self) -> Collection[str] | None:
@@ -154,6 +168,11 @@ class Allowed(_NamedTools):
 
     def _breaks(self, tool: str | None, alias: str | None) -> bool:
         return not (self._names(tool) or self._names(alias))
+
+    def _may_be_another(self, evidence: Evidence, row: int) -> Hidden | None:
+        if evidence.is_call[row] or evidence.codes("tool_alias").codes[row] >= 0:
+            return None
+        return evidence.hides_step(evidence.run[row])
 
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""

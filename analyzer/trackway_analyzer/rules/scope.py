@@ -119,7 +119,7 @@ class StepScope:
     def _named(self, call: int, argument: str) -> list[JsonValue] | Hidden:
         source = self.evidence.arguments(call)
         if isinstance(source, Hidden):
-            return []
+            return source
         values = reader(argument)(source.value)
         return source.hides(*values) or values
 

@@ -15,6 +15,7 @@ from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
 from trackway_analyzer.rules.terms import (
     ABSENT_GAP,
+    ALIKE_GAP,
     NEITHER_GAP,
     NO_ORDER_GAP,
     TOO_SHORT_GAP,
@@ -31,6 +32,7 @@ _WHY: Final = {
     NO_ORDER_GAP: "a text that is no number and no date, which has no order",
     TOO_SHORT_GAP: "too short to be told from others",
     NEITHER_GAP: "neither a yes nor a no",
+    ALIKE_GAP: "written like another one, and may be the same",
     "content_off": "not recorded (content_off)",
     "truncated_value": "cut off (truncated_value)",
     REDACTED_GAP: "redacted",

@@ -234,8 +234,13 @@ class Telling:
             found = reading.ground(spec, row)
             if found.holds is False:
                 return self._ungrounded(spec, row, found)
-            for other, source, truth in reading.forbidding(row):
+            for other, source, truth in reading.forbidding(row, reading.entity_of(spec, row)):
                 guard = other.guard_expression
+                if isinstance(truth, NoSource) and source is not None:
+                    return Said(
+                        sentence=f"{name} ran although {at_step(evidence, source)}, whose guard"
+                        " must allow it, was of another"
+                    )
                 if truth is not True and source is not None and guard is not None:
                     reason = because(evidence, guard.because(reading.scope(other, source)))
                     return Said(

@@ -106,9 +106,11 @@ class Terminal(RunRule):
             evidence.succeeded(row) if only_reads else evidence.ok[row]
             for row, only_reads in zip(last, reads, strict=True)
         ]
+        position = evidence.position(last[-1]) if last else None
         if not last or True in done:
-            return None
-        position = evidence.position(last[-1])
+            later = evidence.hides_step(run, -1 if position is None else position, tools=(action,))
+            return None if later is None else insufficient(run, later.gap)
+        assert position is not None
         if None in done:
             hidden = evidence.why_unknown(last[done.index(None)])
             return insufficient(run, hidden.gap, position, at=hidden.position)

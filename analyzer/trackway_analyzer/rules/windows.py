@@ -109,6 +109,11 @@ class Between(_Window):
 class AtMostOnceBetween(_Window):
     """From each successful `start` to the next successful `end`, `tool` succeeds once at most."""
 
+    @property
+    def insertions(self) -> int:
+        """One that opens and two that come after."""
+        return 3
+
     def broken(self, calls: Calls) -> Broken | None:
         """The second success in one window."""
         done = successes(calls, self.tool)

@@ -260,3 +260,38 @@ def test_which_loop_it_is(call: Any, run: str, rule: NoLoops, detail: dict[str, 
     (result,) = rule.check(trajectory_of([call(letter) for letter in run], final_text="").batch)
 
     assert result.detail == detail
+
+
+@pytest.mark.parametrize(
+    ("ids", "rule", "states"),
+    [
+        ([17, "17"], Count("a", max=1, per="id"), ["insufficient"]),
+        ([17.0, "17 "], Count("a", max=1, per="id"), ["insufficient"]),
+        (["A1", "A1 "], Count("a", max=1, per="id"), ["insufficient"]),
+        (["A1", "A1 "], Count("a", min=2, per="id"), ["insufficient"]),
+        (["A1", "A1", "A1 "], Count("a", max=1, per="id"), ["violated"]),
+        (["A1", "A1 "], Count("a", max=2, per="id"), []),
+        (["A1", "A2"], Count("a", max=1, per="id"), []),
+        ([True, "True"], Count("a", max=1, per="id"), []),
+    ],
+)
+def test_values_that_are_written_alike_may_be_one(
+    said: Callable[..., Any], call: Any, ids: list[Any], rule: Count, states: list[str]
+) -> None:
+    run = [call("a", {"id": value}) for value in ids]
+
+    assert [state for state, _ in said(rule, run)] == states
+
+
+def test_the_sentence_says_which_value_is_written_alike(
+    said: Callable[..., Any], call: Any
+) -> None:
+    run = [call("a", {"id": 17}), call("a", {"id": "17"})]
+
+    assert said(Count("a", max=1, per="id"), run) == [
+        (
+            "insufficient",
+            "step 2 a: how often a came cannot be judged: a value of step 2 was written like"
+            " another one, and may be the same",
+        )
+    ]

@@ -146,11 +146,11 @@ def test_a_parallel_group_has_no_order() -> None:
     assert verdict(AnyOrder(EXPECTED), together) == "holds"
 
 
-def test_a_mutation_without_a_result_may_not_have_been_made() -> None:
+def test_a_call_without_a_result_may_not_have_been_made() -> None:
     silent = {"tool": "a", "arguments": {"x": 1}, "kind": "mutate"}
 
     assert verdict(Exact(EXPECTED), [silent, B]) == "insufficient"
-    assert verdict(Exact(EXPECTED), [{**silent, "kind": "lookup"}, B]) == "holds"
+    assert verdict(Exact(EXPECTED), [{**silent, "kind": "lookup"}, B]) == "insufficient"
 
 
 def test_arguments_that_are_not_recorded_leave_it_open() -> None:
