@@ -36,17 +36,16 @@ from trackway.exits import close_at_exit
 from trackway.export import Cleaner, processors_for
 from trackway.export.shown import shown
 from trackway.pipeline import DEFAULT_TIMEOUT, Pipeline
-from trackway.propagation import (
-    hand_over_to_threads_and_processes,
-    place_in_baggage,
-    stop_handing_over,
-    with_baggage,
-)
+from trackway.propagation import place_in_baggage, with_baggage
 from trackway.provider import bounds_on, named_resource, new_provider, our_tracer, told_on
 from trackway.recording import Recorder, install
 from trackway.run_end import DEFAULT_SECONDS, RunEndFlush
 from trackway.sampling import is_kept
 from trackway.their_sampler import tell_of_sampler
+from trackway.threads_and_processes import (
+    hand_over_to_threads_and_processes,
+    stop_handing_over,
+)
 from trackway.watching import lost
 
 _LOGGER: Final = logging.getLogger("trackway")

@@ -1,8 +1,8 @@
 """What of a run happens elsewhere, so that a part that never came to its end is missed.
 
-1. Each function that Trackway hands over to another process (`propagation.py`) is a part of the
-   run. It is counted when it is pickled or forked and not before: what is cancelled in a queue
-   went nowhere.
+1. Each function that Trackway hands over to another process (`threads_and_processes.py`) is a part
+   of the run. It is counted when it is pickled or forked and not before: what is cancelled in a
+   queue went nowhere.
 2. A part leaves a span of its own when it ends. The run span says how many parts the run handed
    over: one without a span was killed, goes on still, or its process records nothing.
 3. A part may hand over in its turn, under a name of its own; its span says so.

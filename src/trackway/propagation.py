@@ -1,26 +1,18 @@
-"""How a run's identity reaches threads and other processes.
+"""How a run's identity reaches other processes and services, as a carrier.
 
-1. Tasks and `asyncio.to_thread` copy the context on their own. `ThreadPoolExecutor.submit`,
-   `Thread.start`, `ProcessPoolExecutor.submit`, the methods of `multiprocessing.Pool` and
-   `Process.start` do not: `configure()` makes them hand the place over when, and only when, they
-   are called inside a run.
-2. A worker that a pool starts inside a run takes nothing along: it outlives the run.
-3. A carrier is a dict of texts (a W3C `traceparent` and the run's identity as JSON) for queues,
+1. A carrier is a dict of texts (a W3C `traceparent` and the run's identity as JSON) for queues,
    subprocesses and resumption: `carrier()` here, `with carried(carrier):` there. The logical clock
    goes on there from the carrier's value, and is then not unique.
-4. Within one process a run is one object, whichever way it was handed over.
-5. Baggage only on request: `configure(baggage=True)` writes the run into it, and takes it from the
+2. Within one process a run is one object, whichever way it was handed over.
+3. Baggage only on request: `configure(baggage=True)` writes the run into it, and takes it from the
    baggage of inbound requests.
 """
 
 from __future__ import annotations
 
-import functools
 import json
-import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any, Final
@@ -33,21 +25,13 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from trackway.capture import record_capture_error
 from trackway.driving import detach
-from trackway.greenlets import hand_over_to_greenlets, stop_handing_over_to_greenlets
 from trackway.handed_over import tell_begun, tell_ended
 from trackway.recording import active
-from trackway.run import PLACE, Identity, Place, Run, current_place, current_run, new_clock
+from trackway.run import PLACE, Identity, Place, Run, current_place, new_clock
 from trackway.sampling import tell_kept
 from trackway.schema import GenAI
 
 CARRIER_KEY: Final = "trackway-run"
-_FUNCTION: Final = "func"
-_POOL_METHODS: Final = (
-    *("apply_async", "map", "map_async", "starmap", "starmap_async", "imap", "imap_unordered"),
-)
-"""`apply` calls `apply_async`; the others each reach the queue by a way of their own."""
-_SERVICES: Final = ("multiprocessing.", "concurrent.")
-"""Workers of pools and servers of managers: they serve whoever asks."""
 _W3C: Final = TraceContextTextMapPropagator()
 _runs: weakref.WeakValueDictionary[str, Run] = weakref.WeakValueDictionary()
 
@@ -90,7 +74,7 @@ def carried(texts: Mapping[str, str] | None) -> Iterator[Run | None]:
 
     One that `carrier()` did not make changes nothing either, and is counted as a capture error.
     """
-    with _in_place(texts) as run:
+    with in_place(texts) as run:
         part = None if run is None or not run.recording else tell_begun(run.attributes)
         try:
             yield run
@@ -100,7 +84,8 @@ def carried(texts: Mapping[str, str] | None) -> Iterator[Run | None]:
 
 
 @contextmanager
-def _in_place(texts: Mapping[str, str] | None) -> Iterator[Run | None]:
+def in_place(texts: Mapping[str, str] | None) -> Iterator[Run | None]:
+    """Work in the place that a carrier names, and leave no mark of it."""
     found = None if texts is None else _named_by(texts, get_current())
     if found is None:
         yield None
@@ -198,171 +183,3 @@ def _keep_whole(run_id: str) -> None:
     recorder = active()
     if recorder is not None and recorder.keep_whole is not None:
         recorder.keep_whole(run_id)
-
-
-class _InThread:
-    """A function that runs under the context of the thread that submitted it."""
-
-    __slots__ = ("_context", "_function")
-
-    def __init__(self, function: Callable[..., Any], context: Context) -> None:
-        self._function = function
-        self._context = context
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        token = otel_context.attach(self._context)
-        try:
-            return self._function(*args, **kwargs)
-        finally:
-            detach(token)
-
-
-class _InProcess:
-    """A function that runs in the place of its submitter, in another process.
-
-    It is a part of the run from when it is pickled or forked (`handed_over.py`); not in a pool of
-    threads.
-    """
-
-    def __init__(self, function: Callable[..., Any], run: Run) -> None:
-        self._function = function
-        self._texts = carrier()
-        self._run = run
-        self._part: str | None = None
-
-    def hand_over(self) -> None:
-        """Make it a part of the run, once; of one that is not recorded nothing is missed."""
-        if self._part is None and self._run.recording:
-            self._part = self._run.parts.hand_over()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        self.hand_over()
-        return _Part, (self._function, self._texts, self._part)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _Part(self._function, self._texts, self._part)(*args, **kwargs)
-
-
-class _Part:
-    """The same as it arrives in the other process; a pool may call it for several items."""
-
-    def __init__(
-        self, function: Callable[..., Any], texts: Mapping[str, str], part: str | None
-    ) -> None:
-        self._function = function
-        self._texts = texts
-        self._part = part
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        with _in_place(self._texts) as run:
-            try:
-                return self._function(*args, **kwargs)
-            finally:
-                part, self._part = self._part, None
-                if part is not None and run is not None:
-                    tell_ended(part, run.attributes, run.parts)
-
-
-@contextmanager
-def _outside() -> Iterator[None]:
-    """Do what starts or forks workers, which must not keep the run for life."""
-    token = otel_context.attach(Context())
-    try:
-        yield
-    finally:
-        detach(token)
-
-
-def _submitting(
-    submit: Callable[..., Any],
-    hand_over: Callable[[Callable[..., Any], Run], Callable[..., Any]],
-) -> Callable[..., Any]:
-    def submit_in_place(self: Any, *args: Any, **kwargs: Any) -> Any:
-        run = current_run()
-        if run is None:
-            return submit(self, *args, **kwargs)
-        if args:
-            args = (hand_over(args[0], run), *args[1:])
-        elif _FUNCTION in kwargs:
-            kwargs[_FUNCTION] = hand_over(kwargs[_FUNCTION], run)
-        with _outside():
-            return submit(self, *args, **kwargs)
-
-    return submit_in_place
-
-
-def _submit_to_threads(submit: Callable[..., Any]) -> Callable[..., Any]:
-    return _submitting(submit, lambda function, _: _InThread(function, get_current()))
-
-
-def _submit_to_processes(submit: Callable[..., Any]) -> Callable[..., Any]:
-    return _submitting(submit, _InProcess)
-
-
-def _start_thread(start: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
-    def start_in_place(self: threading.Thread) -> None:
-        if current_run() is not None and not self.name.startswith("trackway-"):
-            # On the instance: the class stays as it is, and so do other threads.
-            self.run = _InThread(self.run, get_current())  # type: ignore[method-assign]  # of this thread alone
-        start(self)
-
-    return start_in_place
-
-
-def _start_process(start: Callable[[Any], None]) -> Callable[[Any], None]:
-    def start_in_place(self: Any) -> None:
-        target, run = getattr(self, "_target", None), current_run()
-        if target is None or run is None:
-            start(self)
-        elif str(getattr(target, "__module__", "")).startswith(_SERVICES):
-            with _outside():
-                start(self)
-        else:
-            part = self._target = _InProcess(target, run)
-            part.hand_over()
-            try:
-                start(self)
-            except BaseException:  # whatever it is, it is the caller's: nothing has started
-                run.parts.take_back()
-                raise
-            finally:
-                self._target = target
-
-    return start_in_place
-
-
-class _Patches:
-    """The standard library's functions as they were, to be put back."""
-
-    originals: list[tuple[type, str, Any]] = []  # noqa: RUF012 - one per process
-
-
-def hand_over_to_threads_and_processes() -> None:
-    """Make pools and threads that are used inside a run take the run along; once."""
-    if _Patches.originals:
-        return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing.pool import Pool
-    from multiprocessing.process import BaseProcess
-
-    replacements: tuple[tuple[type, str, Callable[[Any], Any]], ...] = (
-        (ThreadPoolExecutor, "submit", _submit_to_threads),
-        (ProcessPoolExecutor, "submit", _submit_to_processes),
-        (threading.Thread, "start", _start_thread),
-        (BaseProcess, "start", _start_process),
-        *((Pool, name, _submit_to_processes) for name in _POOL_METHODS),
-    )
-    for owner, name, patch in replacements:
-        original = getattr(owner, name)
-        _Patches.originals.append((owner, name, original))
-        patched = patch(original)
-        setattr(owner, name, functools.wraps(original)(patched))
-    hand_over_to_greenlets()
-
-
-def stop_handing_over() -> None:
-    """Put the standard library's own functions back."""
-    stop_handing_over_to_greenlets()
-    while _Patches.originals:
-        owner, name, original = _Patches.originals.pop()
-        setattr(owner, name, original)

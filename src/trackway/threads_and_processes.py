@@ -1,0 +1,209 @@
+"""What Python's own threads, pools and processes take along of the run in which they are used.
+
+1. Tasks and `asyncio.to_thread` copy the context on their own. `ThreadPoolExecutor.submit`,
+   `Thread.start`, `ProcessPoolExecutor.submit`, the methods of `multiprocessing.Pool` and
+   `Process.start` do not: `configure()` makes them hand the place over when, and only when, they
+   are called inside a run.
+2. A worker that a pool starts inside a run takes nothing along: it outlives the run.
+3. What goes to another process is a part of the run, and is missed if it comes to no end
+   (`handed_over.py`).
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Final
+
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context, get_current
+
+from trackway.driving import detach
+from trackway.greenlets import hand_over_to_greenlets, stop_handing_over_to_greenlets
+from trackway.handed_over import tell_ended
+from trackway.propagation import carrier, in_place
+from trackway.run import Run, current_run
+
+_FUNCTION: Final = "func"
+_POOL_METHODS: Final = (
+    *("apply_async", "map", "map_async", "starmap", "starmap_async", "imap", "imap_unordered"),
+)
+"""`apply` calls `apply_async`; the others each reach the queue by a way of their own."""
+_SERVICES: Final = ("multiprocessing.", "concurrent.")
+"""Workers of pools and servers of managers: they serve whoever asks."""
+
+
+class _InThread:
+    """A function that runs under the context of the thread that submitted it."""
+
+    __slots__ = ("_context", "_function")
+
+    def __init__(self, function: Callable[..., Any], context: Context) -> None:
+        self._function = function
+        self._context = context
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        token = otel_context.attach(self._context)
+        try:
+            return self._function(*args, **kwargs)
+        finally:
+            detach(token)
+
+
+class _InProcess:
+    """A function that runs in the place of its submitter, in another process.
+
+    It is a part of the run from when it is pickled or forked (`handed_over.py`); not in a pool of
+    threads.
+    """
+
+    def __init__(self, function: Callable[..., Any], run: Run) -> None:
+        self._function = function
+        self._texts = carrier()
+        self._run = run
+        self._part: str | None = None
+
+    def hand_over(self) -> None:
+        """Make it a part of the run, once; of one that is not recorded nothing is missed."""
+        if self._part is None and self._run.recording:
+            self._part = self._run.parts.hand_over()
+
+    def take_back(self) -> None:
+        """Make it none: it did not start."""
+        if self._part is not None:
+            self._run.parts.take_back()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self.hand_over()
+        return _Part, (self._function, self._texts, self._part)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _Part(self._function, self._texts, self._part)(*args, **kwargs)
+
+
+class _Part:
+    """The same as it arrives in the other process; a pool may call it for several items."""
+
+    def __init__(
+        self, function: Callable[..., Any], texts: Mapping[str, str], part: str | None
+    ) -> None:
+        self._function = function
+        self._texts = texts
+        self._part = part
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with in_place(self._texts) as run:
+            try:
+                return self._function(*args, **kwargs)
+            finally:
+                part, self._part = self._part, None
+                if part is not None and run is not None:
+                    tell_ended(part, run.attributes, run.parts)
+
+
+@contextmanager
+def _outside() -> Iterator[None]:
+    """Do what starts or forks workers, which must not keep the run for life."""
+    token = otel_context.attach(Context())
+    try:
+        yield
+    finally:
+        detach(token)
+
+
+def _submitting(
+    submit: Callable[..., Any],
+    hand_over: Callable[[Callable[..., Any], Run], Callable[..., Any]],
+) -> Callable[..., Any]:
+    def submitin_place(self: Any, *args: Any, **kwargs: Any) -> Any:
+        run = current_run()
+        if run is None:
+            return submit(self, *args, **kwargs)
+        if args:
+            args = (hand_over(args[0], run), *args[1:])
+        elif _FUNCTION in kwargs:
+            kwargs[_FUNCTION] = hand_over(kwargs[_FUNCTION], run)
+        with _outside():
+            return submit(self, *args, **kwargs)
+
+    return submitin_place
+
+
+def _submit_to_threads(submit: Callable[..., Any]) -> Callable[..., Any]:
+    return _submitting(submit, lambda function, _: _InThread(function, get_current()))
+
+
+def _submit_to_processes(submit: Callable[..., Any]) -> Callable[..., Any]:
+    return _submitting(submit, _InProcess)
+
+
+def _start_thread(start: Callable[[threading.Thread], None]) -> Callable[[threading.Thread], None]:
+    def startin_place(self: threading.Thread) -> None:
+        if current_run() is not None and not self.name.startswith("trackway-"):
+            # On the instance: the class stays as it is, and so do other threads.
+            self.run = _InThread(self.run, get_current())  # type: ignore[method-assign]  # of this thread alone
+        start(self)
+
+    return startin_place
+
+
+def _start_process(start: Callable[[Any], None]) -> Callable[[Any], None]:
+    def startin_place(self: Any) -> None:
+        target, run = getattr(self, "_target", None), current_run()
+        if target is None or run is None:
+            start(self)
+        elif str(getattr(target, "__module__", "")).startswith(_SERVICES):
+            with _outside():
+                start(self)
+        else:
+            part = self._target = _InProcess(target, run)
+            part.hand_over()
+            try:
+                start(self)
+            except BaseException:  # whatever it is, it is the caller's: nothing has started
+                part.take_back()
+                raise
+            finally:
+                self._target = target
+
+    return startin_place
+
+
+class _Patches:
+    """The standard library's functions as they were, to be put back."""
+
+    originals: list[tuple[type, str, Any]] = []  # noqa: RUF012 - one per process
+
+
+def hand_over_to_threads_and_processes() -> None:
+    """Make pools and threads that are used inside a run take the run along; once."""
+    if _Patches.originals:
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing.pool import Pool
+    from multiprocessing.process import BaseProcess
+
+    replacements: tuple[tuple[type, str, Callable[[Any], Any]], ...] = (
+        (ThreadPoolExecutor, "submit", _submit_to_threads),
+        (ProcessPoolExecutor, "submit", _submit_to_processes),
+        (threading.Thread, "start", _start_thread),
+        (BaseProcess, "start", _start_process),
+        *((Pool, name, _submit_to_processes) for name in _POOL_METHODS),
+    )
+    for owner, name, patch in replacements:
+        original = getattr(owner, name)
+        _Patches.originals.append((owner, name, original))
+        patched = patch(original)
+        setattr(owner, name, functools.wraps(original)(patched))
+    hand_over_to_greenlets()
+
+
+def stop_handing_over() -> None:
+    """Put the standard library's own functions back."""
+    stop_handing_over_to_greenlets()
+    while _Patches.originals:
+        owner, name, original = _Patches.originals.pop()
+        setattr(owner, name, original)
