@@ -18,10 +18,10 @@ from trackway_analyzer.check_files import check_files
 from trackway_analyzer.engine import gathered as gathering
 from trackway_analyzer.engine import groups as grouping
 from trackway_analyzer.engine import store as storing
-from trackway_analyzer.engine.roles import ROOT, STEP
 from trackway_analyzer.engine.gathered import gathered
 from trackway_analyzer.engine.groups import grouped
 from trackway_analyzer.engine.native_files import NativeFiles
+from trackway_analyzer.engine.roles import ROOT, STEP
 from trackway_analyzer.engine.store import store_of
 from trackway_analyzer.reconstruct import reconstruct
 from trackway_analyzer.rules.policy import Policy
