@@ -8,7 +8,8 @@
    are what the next model turn was told. So is what the system and the user say.
 4. A sub-agent's trajectory stands below the call that refers to it, else below the agent; a
    continuation goes on with the same agent. Both may lie in other files (`atif_references`). One
-   that is named and not there is a hole of the run; so are steps that numbers or a count tell of.
+   that is named and not there is a hole of the run; so are steps that numbers or a count tell of,
+   and copied calls that no trajectory of the source made.
 5. Times are the steps' own; where there is none, none is made up. The order is that of the steps.
 6. What has no place in a span stays in attributes under `atif.`.
 7. A result that answers no call of its step is heard by the next turn, and put aside, unless it
@@ -20,8 +21,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, Final
 
 from trackway_analyzer.dialects.values import text
@@ -122,6 +124,7 @@ class Trajectories:
             if (found := references.named(reference, held)) is not None
         }
         keys: set[str] = set()
+        made = cache(partial(_made_in, waiting))
         for held in sorted(waiting, key=lambda held: id(held) in named):
             if id(held) in references.used:
                 continue
@@ -130,7 +133,7 @@ class Trajectories:
             key = _key(held, keys, quarantine)
             if key is not None:
                 session = SessionSpans("atif", key)
-                _Reading(session, references, quarantines).trajectory(held, held.item)
+                _Reading(session, references, quarantines, made).trajectory(held, held.item)
                 yield from session.ended()
 
 
@@ -148,6 +151,34 @@ def _key(held: Held, keys: set[str], quarantine: Quarantine) -> str | None:
         key = key[:8] + made_id(held.file, content_id, digits=24)
     keys.add(key)
     return key
+
+
+def _made_in(waiting: Iterable[Held]) -> frozenset[str]:
+    """Return the calls that these trajectories and their sub-agents made themselves."""
+    found: set[str] = set()
+    items = [held.item for held in waiting]
+    while items:
+        item = items.pop()
+        found |= _calls_in(item, copied=False)
+        inner = list_of(item, "subagent_trajectories")
+        items += [each for each in inner if isinstance(each, dict)]
+    return frozenset(found)
+
+
+def _calls_in(item: Object, *, copied: bool) -> set[str]:
+    """Return the calls of the steps of a trajectory that are copies, or of those that are none."""
+    return {
+        _call_key(call)
+        for step in list_of(item, "steps")
+        if isinstance(step, dict) and (step.get("is_copied_context") is True) is copied
+        for call in calls_of_step(step)[0]
+    }
+
+
+def _call_key(call: Object) -> str:
+    """Return what a call and its copy have in common."""
+    named = id_of(call.get("tool_call_id"))
+    return named or made_id(text(call.get("function_name")), call.get("arguments"))
 
 
 def atif_spans(items: list[Any], quarantine: Quarantine, offset: int | None) -> Iterator[RawSpan]:
@@ -172,8 +203,14 @@ class _Reading:
     """One trajectory, with its sub-agents and continuations, on its way into spans."""
 
     def __init__(
-        self, session: SessionSpans, references: References, quarantines: dict[Held, Quarantine]
+        self,
+        session: SessionSpans,
+        references: References,
+        quarantines: dict[Held, Quarantine],
+        made: Callable[[], frozenset[str]],
     ) -> None:
+        """`made`: the calls that are no copies, in all trajectories of the source."""
+        self._made = made
         self._session = session
         self._references = references
         self._quarantines = quarantines
@@ -207,6 +244,10 @@ class _Reading:
         totals = [total_steps_of(part) for _, part in parts]
         if sum(totals[:1]) > count:
             self._session.hole(head, {"what": f"{totals[0] - count} of {totals[0]} steps"})
+        copied = _calls_in(item, copied=True)
+        if copied and parent is None and (unmade := copied - self._made()):
+            what = f"the trajectory that {len(unmade)} copied calls come from"
+            self._session.hole(head, {"what": what})
         following = parts[-1][1].get("continued_trajectory_ref")
         if id_of(following) is not None:
             self._session.hole(head, {"what": f"the continuation {shown(following)}"})

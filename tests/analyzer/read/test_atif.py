@@ -15,6 +15,7 @@ import trackway_analyzer as ta
 from analyzer.reconstruct.test_reconstruct_properties import rows
 from analyzer.span_builder import Recording, Row, answered, call, said, spans_of, user
 from trackway_analyzer.cli.program import run as trackway
+from trackway_analyzer.rules import Never, State
 from trackway_analyzer.rules.policy import Policy
 from trackway_analyzer.span_json import spans_as_json, spans_of_json
 
@@ -323,6 +324,23 @@ def test_copied_context_is_told_and_not_done(tmp_path: Path) -> None:
     found = loaded(trajectory(copied, again), tmp_path)
     assert found.tools == ["first"]
     assert [part["type"] for part in found.steps[0].input[0]["parts"]][:1] == ["text"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_copied_calls_whose_trajectory_is_not_given_are_a_hole(named: bool, tmp_path: Path) -> None:
+    keys = {"function_name", "arguments", *(["tool_call_id"] if named else [])}
+    calls = [{key: each[key] for key in keys} for each in ASKED["tool_calls"]]
+    asked = {**ASKED, "tool_calls": calls}
+    copied = trajectory({**asked, "is_copied_context": True}, {"source": "agent", "message": "x"})
+    alone = loaded(copied, tmp_path)
+    holes = [gap for gap in alone.gaps if gap.name == "missing_steps"]
+    assert [gap.detail for gap in holes] == ["the trajectory that 2 copied calls come from"]
+    (finding,) = Never("delete").check(alone.batch)
+    assert finding.state is State.INSUFFICIENT
+    (tmp_path / "first.json").write_text(json.dumps(trajectory(asked, session_id="first")))
+    both = ta.load(tmp_path)
+    assert len(both) == 2
+    assert not [gap for run in both for gap in run.gaps if gap.name == "missing_steps"]
 
 
 def test_sub_agents_stand_below_the_call_that_refers_to_them(tmp_path: Path) -> None:
