@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +40,9 @@ from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.values import shown
 from trackway_analyzer.rules.verdicts import Broken
 from trackway_analyzer.rules.worlds import ShapeRule
+
+_THING: Final = "thing"
+"""Kept of a result where the thing decides, not the order of tools."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,7 @@ class Recovered(ShapeRule):
     def _of_thing(evidence: Evidence, run: int, found: Unmade) -> Result:
         position = evidence.position(found.row)
         if found.hidden is None:
-            return violated(run, position, what=f"{found.subject} {shown(found.value)}")
+            return violated(run, position, what=_THING)
         return insufficient(run, found.hidden.gap, position, at=found.hidden.position)
 
     def say(self, evidence: Evidence, result: Result) -> Said:
@@ -135,11 +139,17 @@ class Recovered(ShapeRule):
         """Say why it failed, and what was not tried."""
         assert at.row is not None
         wanted = " or ".join(dict.fromkeys([at.tool or "unnamed tool", *self.by]))
-        of = f" of {at.what}" if at.what else ""
+        of = self._thing(at) if at.what == _THING else ""
         return Said(
             sentence=f"{no_effect(at.evidence, at.row)}; no successful {wanted}{of} came after it",
             expected=wanted,
         )
+
+
+    def _thing(self, at: Place) -> str:
+        """What the call failed on, of this run: runs that are alike have things of their own."""
+        found = unmade(at.evidence, at.run, self.tool, self.by)
+        return "" if found is None else f" of {found.subject} {shown(found.value)}"
 
 
 @dataclass(frozen=True)

@@ -92,12 +92,12 @@ RESULTS: Final[dict[str, tuple[Any, ...]]] = {
 }
 
 
-def run_rows(number: int, chance: random.Random) -> Rows:
+def run_rows(number: int, chance: random.Random, steps: Sequence[str | None] | None = None) -> Rows:
     """A plain run: a root and steps below it, one after the other."""
     order = f"A-{number}"
     run, trace = f"{number:032x}", f"{chance.getrandbits(128):032x}"
     begin = BEGIN + number * 1_000 * MS
-    steps = chance.choice(SEQUENCES)
+    steps = chance.choice(SEQUENCES) if steps is None else steps
     shared = {
         "run_id": run,
         "trace_id": trace,
@@ -408,6 +408,21 @@ def population(runs: int, twists: Sequence[str], share: float, seed: int) -> pa.
         ),
         chance,
     )
+
+
+def alike(runs: int, steps: Sequence[str], seed: int) -> pa.Table:
+    """Spans of runs with these calls, each about one of two things that are the run's own."""
+    chance = random.Random(seed)
+    found: list[tuple[Rows, list[str]]] = []
+    for number in range(runs):
+        rows = run_rows(number, chance, steps)
+        for row in rows[1:]:
+            thing = f"{chance.choice('AB')}-{number}"
+            row["arguments"] = json.dumps({"order_id": thing}, separators=(",", ":"))
+            likely = chance.choice(RESULTS[row["tool"]][:2])
+            row["result"] = likely.replace("%s", thing) if likely else None
+        found.append((rows, []))
+    return _table(found, chance)
 
 
 def one_each(copies: int, seed: int) -> pa.Table:

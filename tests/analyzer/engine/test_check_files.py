@@ -10,9 +10,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tests.analyzer.engine.odd_populations import TWISTS, one_each, population, write
+from tests.analyzer.engine.odd_populations import (
+    TWISTS,
+    alike,
+    one_each,
+    population,
+    write,
+)
 
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.check import CheckReport, check
@@ -149,6 +155,42 @@ def test_strange_things_together_are_judged_as_in_memory(
 ) -> None:
     spans = population(25, twists, share, seed)
     assert_same(spans, Policy.from_yaml(POLICIES[policy]), files=files)
+
+
+THINGS = """
+recovered: {tool: refund_api.create}
+recovered: {tool: refund_api.create, by: [cancel_order]}
+recovered:
+count: {tool: refund_api.create, max: 1, per: order_id}
+count: {tool: refund_api.create, exactly: 1}
+count: {tool: lookup_order, max: 1, per: order_id, effects: true}
+grounded: {tool: refund_api.create, argument: order_id, from: order}
+grounded: {tool: cancel_order, argument: order_id, from: lookup_order.id}
+sequence: [lookup_order, refund_api.create]
+sequence: {steps: [{tool: cancel_order, entity_arg: order_id}], extra: forbid}
+partial_order: [[lookup_order, refund_api.create], [refund_api.create, send_email]]
+between: {tool: refund_api.create, start: lookup_order, end: send_email, required: true}
+allowed: [lookup_order, refund_api.create]
+budget: {steps: 2, seconds: 0.03}
+claim: {says: refund, needs: refund_api.create}
+""".strip().splitlines()
+
+
+@given(
+    steps=st.lists(
+        st.sampled_from(["lookup_order", "refund_api.create", "cancel_order", "send_email"]),
+        min_size=2,
+        max_size=4,
+    ),
+    seed=st.integers(0, 2**32),
+    rule=st.sampled_from(THINGS),
+)
+@example(["lookup_order", "refund_api.create", "refund_api.create"], 1, THINGS[0])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_runs_that_are_alike_are_told_of_with_their_own_values(
+    steps: list[str], seed: int, rule: str
+) -> None:
+    assert_same(alike(40, steps, seed), Policy.from_yaml(f"{TOOLS}  - {rule}\n"))
 
 
 def test_a_run_of_which_a_library_was_cut_off_is_not_taken_for_one_like_it() -> None:
