@@ -111,11 +111,12 @@ _IN_QUOTES: Final = re.compile(r"'[^']*'|\"[^\"]*\"")
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|(?<!\w)['‘][^'’\n]*['’](?!\w)|“[^”]*”|«[^»]*»")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 
+_BLANKS: Final = r"(?:\s|\\[nrt])*"
 _IN_TEXT: Final = r"(?:[^\"\\]|\\.)*?"
 DOUBTED: Final = (
     rf'"(?:{"|".join((*_WORDS, *_CODES))})":"{_IN_TEXT}(?i:{OF_FAILURE})'
-    rf'|"(?:{"|".join(_WORDS)})":"\\s*[\[{{]'
-    rf'|"(?:{"|".join(_WRAPPERS)})":"\\s*(?:[\[{{]|(?i:{_IN_TEXT}(?:error|exception|fail)|traceback))'
+    rf'|"(?:{"|".join(_WORDS)})":"{_BLANKS}[\[{{]'
+    rf'|"(?:{"|".join(_WRAPPERS)})":"{_BLANKS}(?:[\[{{]|(?i:{_IN_TEXT}(?:error|exception|fail)|traceback))'
     rf'|"(?i:{_WENT_WRONG})":'
     rf'|"(?:{"|".join(_CODES)})":"?[45]\d\d\b|"(?:{"|".join(_EXITS)})":'
     rf'|"(?:{"|".join(_WRAPPERS)})":[{{\[]'

@@ -121,6 +121,7 @@ FAILURE_WORD: Final = re.compile(
 OF_FAILURE: Final = (
     r"error|exception|traceback|fail|fatal|timed?\W+out|declin|den[iy]|reject|refus|abort|block"
     r"|\bhttp|[45]\d\d\b|gateway|bad\s+request|payment\s+required|too\s+many|conflict"
+    r"|unprocessable"
     r"|connection|\be(?:conn|timedout)"
     r"|insufficient|unable|can|could|\bnot\b|n['’]t\b|no\s+such|unsuccess|forbid|unauthori|invalid"
     rf"|{'|'.join(word.replace('_', '[ _-]') for word in sorted(FAILED))}"

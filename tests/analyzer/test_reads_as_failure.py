@@ -210,19 +210,31 @@ RESULTS = st.recursive(
 )
 
 
-@given(RESULTS, st.booleans())
-def test_the_check_of_files_takes_every_result_whole_that_may_read_so(
-    result: Any, lookup: bool
-) -> None:
-    usual = ("error", "errors", "isError", "ok", "state", "status", "success")
-    if isinstance(result, dict):
-        result = {name: value for name, value in result.items() if name not in usual}
-    if happened(result, raised=False, lookup=lookup) is True or result is False:
-        return
+def taken_whole(result: Any) -> bool:
+    """Whether the check of files takes a result whole, and not as one like any other."""
     whole: dict[type, str] = {
         str: rf"(?i){SAYING}|…|\\|^\"\s*[\[{{<]",
         dict: DOUBTED,
         list: DOUBTED_LIST,
     }
     text = json.dumps(result, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    assert re.search(whole[type(result)], text)
+    return re.search(whole[type(result)], text) is not None
+
+
+USUAL = ("error", "errors", "isError", "ok", "state", "status", "success")
+
+
+@given(RESULTS, st.booleans())
+def test_the_check_of_files_takes_every_result_whole_that_may_read_so(
+    result: Any, lookup: bool
+) -> None:
+    if isinstance(result, dict):
+        result = {name: value for name, value in result.items() if name not in USUAL}
+    if happened(result, raised=False, lookup=lookup) is True or result is False:
+        return
+    assert taken_whole(result)
+
+
+@pytest.mark.parametrize("result", [*OPEN, {"result": "\n {'ok': False}"}], ids=str)
+def test_the_check_of_files_takes_whole_what_is_left_open(result: Any) -> None:
+    assert taken_whole(result) or not set(result).isdisjoint(USUAL)
