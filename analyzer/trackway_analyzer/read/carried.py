@@ -6,7 +6,8 @@
    source `UNREAD_SOURCE`, and says the same. It comes along into a frame, and is taken out here.
 2. Who reads the file finds the same rows: they name the first file, not the converted one. They
    count once, however many files of one source carry them.
-3. What loses nothing (`NOTES`) is not carried, unless it may name a tool.
+3. What loses nothing (`NOTES`) goes along too, but for the row among the spans, which says what a
+   check must know: a loss, or what may name a tool.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ Row = dict[str, Any]
 def carried_rows(quarantine: pa.Table) -> list[Row]:
     """Return the rows of a quarantine that go with a converted file, as JSON holds them."""
     rows: list[Row] = quarantine.to_pylist()
-    return [row for row in rows if row["reason"] not in NOTES or row["names"]]
+    return rows
 
 
 def footer_of(quarantine: pa.Table) -> dict[str, str]:
@@ -56,7 +57,7 @@ def unread_row(quarantine: pa.Table, start: pa.Scalar) -> pa.Table | None:
 
     `start` is a time of the file's spans, so that it stretches no span of time.
     """
-    rows = carried_rows(quarantine)
+    rows = [row for row in carried_rows(quarantine) if row["reason"] not in NOTES or row["names"]]
     if not rows:
         return None
     told = {

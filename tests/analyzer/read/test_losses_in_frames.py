@@ -116,3 +116,25 @@ def test_a_damaged_row_of_losses_is_a_loss(text: str | None, tmp_path: Path) -> 
     frame = pd.read_parquet(converted(tmp_path, "{a broken line}"))
     frame.loc[frame["source"] == UNREAD_SOURCE, "attributes"] = text
     assert ta.load(frame).quarantined["reason"].to_pylist() == ["broken_value"]
+
+
+@pytest.mark.parametrize("target", ["all.parquet", "all.jsonl"])
+def test_what_loses_nothing_goes_with_a_converted_file_too(target: str, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    step = {"source": "agent", "message": "Done."}
+    version = {"schema_version": "ATIF-v2.0", "agent": {"name": "a"}, "steps": [step]}
+    (source / "new.json").write_text(json.dumps(version))
+    (source / "notes.log").write_text("nothing of it\n")
+    found = ta.load(source)
+    path = tmp_path / target
+    if target.endswith(".parquet"):
+        found.to_parquet(path)
+    else:
+        found.to_atif(path)
+    rows = found.quarantined.to_pylist()
+    assert {row["reason"] for row in rows} == {"unknown_version", "passed_over"}
+    again = ta.load(path)
+    assert sorted(map(str, again.quarantined.to_pylist())) == sorted(map(str, rows))
+    if target.endswith(".parquet"):
+        assert UNREAD_SOURCE not in pq.read_table(path)["source"].to_pylist()
