@@ -2,7 +2,8 @@
 
 1. Each rule states what must be so of every run that keeps it (`necessary`). Facts that hold only
    where a call occurs are used once something demands that call.
-2. No run keeps all rules where a tool must come more often than it may, where more calls are needed
+2. No run keeps all rules where a tool must come more often than it may, or one of several of which
+   none may come, where more calls are needed
    than all tools may make, or where an order goes in a circle with an "earlier" in it.
 3. A rule that asks for something only where a tool is called is dead where no run could call that
    tool because of it and other such rules.
@@ -25,6 +26,7 @@ from trackway_analyzer.rules.necessary import (
     Moment,
     Most,
     Occurs,
+    OneOf,
     Order,
     Outermost,
     first_attempt,
@@ -129,7 +131,7 @@ class _Demands:
 
     def conflict(self) -> str | None:
         """Why no run meets the demands; None: one may."""
-        return self._too_often() or self._too_many() or self._circle()
+        return self._too_often() or self._none_of() or self._too_many() or self._circle()
 
     def _most(self, call: Occurs) -> float:
         """How often a call may come."""
@@ -152,6 +154,12 @@ class _Demands:
                 verb = "be called" if attempts == most else "succeed"
                 may = f"may {verb} {_times(int(most))} at most" if most else f"must never {verb}"
                 return f"{call.tool} must {_verb(call)}{often}, and {may}"
+        return None
+
+    def _none_of(self) -> str | None:
+        for fact in self.facts:
+            if isinstance(fact, OneOf) and not any(self._most(Occurs(t)) for t in fact.tools):
+                return f"{' or '.join(fact.tools)} must be called, and none of them may be"
         return None
 
     def _too_many(self) -> str | None:

@@ -4,11 +4,16 @@
    so many calls of all tools.
 2. `Follows`: an attempt of one of these tools has an earlier success of another one.
    `Accompanies`: where one occurs, another does.
+   `OneOf`: one of these tools is attempted.
 3. `Order`: one moment is not later than another, or earlier, where certain calls occur.
    `Outermost`: no call comes in a turn before (after) all those of this tool.
 
 A rule states only what holds of every run that keeps it, whatever the values and whoever acts. A
-rule about one agent states nothing.
+rule about one agent states nothing. Nor do rules that a run without any call keeps and that ask for
+no other tool where one is called: of values (`grounded`, whose argument may be left out,
+`no_secrets`, `result_used`), of failures (`recovered`, `effects`, `no_loops`, `executed`), of texts
+and of what the run recorded itself (`claim`, `admits_failure`, `answer`, `outcome`, `routed`,
+`continuity`, `deadline`).
 """
 
 from __future__ import annotations
@@ -134,7 +139,14 @@ class Outermost:
     first: bool
 
 
-Fact: TypeAlias = Least | Most | Altogether | Follows | Accompanies | Order | Outermost
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """An attempt of one of these tools at least."""
+
+    tools: tuple[str, ...]
+
+
+Fact: TypeAlias = OneOf | Least | Most | Altogether | Follows | Accompanies | Order | Outermost
 
 
 def only(*tools: str) -> Names:

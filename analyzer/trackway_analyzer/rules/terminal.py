@@ -10,16 +10,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from trackway_analyzer.rules.actions import action_claim
 from trackway_analyzer.rules.evidence import PENDING_GAP, Evidence
 from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.necessary import Fact, Least, OneOf
 from trackway_analyzer.rules.refusal import no_effect, open_end
 from trackway_analyzer.rules.rule import Rule, RunRule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import cannot_judge
-from trackway_analyzer.rules.tools import LOOKUP
+from trackway_analyzer.rules.tools import LOOKUP, Tools
 from trackway_analyzer.rules.unread import left_out
 
 
@@ -44,6 +45,18 @@ class Terminal(RunRule):
     def names_tools(self) -> frozenset[str]:
         """The actions, of which each is a tool or what the run itself recorded."""
         return frozenset(self.action)
+
+    def necessary(self, tools: Tools) -> Iterator[Fact]:
+        """A call of one of them, where all are declared tools: who ends with a tool called it."""
+        known = [[name for name in tools if category_of(name) == of] for of in self.category]
+        named = [name for name in self.action if name in tools]
+        if named != [*self.action] or not all(known):
+            return
+        wanted = tuple(dict.fromkeys([*named, *(name for names in known for name in names)]))
+        if len(wanted) == 1:
+            yield Least(wanted[0], took_effect=False)
+        elif wanted:
+            yield OneOf(wanted)
 
     def contradicts(self, other: Rule) -> str | None:
         """No action that both would end with, or a claim that one asks for and one forbids."""

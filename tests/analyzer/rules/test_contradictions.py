@@ -181,6 +181,27 @@ def test_a_mutation_that_is_listed_once_comes_once() -> None:
     assert refusal("sequence: [look, note]", "before: [note, look]", tools=PAY) is None
 
 
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        (["terminal: {action: b}", "forbid: [b]"], "b must be called, and must never be called"),
+        (["terminal: {category: look}", "never: look"], "look must be called, and must never"),
+        (
+            ["terminal: {action: [b, note]}", "allow: [look]"],
+            "b or note must be called, and none of them may be",
+        ),
+        (["terminal: {action: b}", "exact: [look]"], None),
+        (["terminal: {action: [b, note]}", "forbid: [b]"], None),
+        (["terminal: {action: paid}", "allow: [look]"], None),  # what the run itself recorded
+        (["terminal: {category: [look, pay]}", "never: look"], None),
+        (["terminal: {claimed: true}", "allow: [look]"], None),
+    ],
+)
+def test_who_ends_with_a_declared_tool_called_it(rules: list[str], message: str | None) -> None:
+    found = refusal(*rules, tools=PAY)
+    assert (found is None) if message is None else (message in str(found))
+
+
 CALLS: Final = [(tool, ok) for tool in "abc" for ok in (True, False)]
 
 
