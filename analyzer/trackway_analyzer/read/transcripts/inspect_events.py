@@ -73,7 +73,8 @@ class Events:
 
     def unknown(self) -> Iterator[Event]:
         """Return the events of kinds that nobody knows."""
-        return (event for event in self._found if event.get("event") not in _KINDS)
+        kinds = ((event, event.get("event")) for event in self._found)
+        return (event for event, kind in kinds if not isinstance(kind, str) or kind not in _KINDS)
 
     def _write_before(self, event: Event) -> None:
         place = self._place.get(id(event))

@@ -66,7 +66,8 @@ def _plain(role: Any) -> str:
 
 
 def _is_block(item: Any) -> bool:
-    return isinstance(item, dict) and item.get("type") in _BLOCKS
+    kind = item.get("type") if isinstance(item, dict) else None
+    return isinstance(kind, str) and kind in _BLOCKS
 
 
 def _objects(content: Any) -> list[Any]:
