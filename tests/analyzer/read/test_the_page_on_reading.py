@@ -12,7 +12,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "reading.md").read_text()
 
 def test_its_examples_run() -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     exec(compile("\n".join(blocks), "docs/reading.md", "exec"), {})
 
 
