@@ -10,7 +10,9 @@ established the step's entity goes before one that did not.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
+from trackway.schema import GapName
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.entities import established, spread, subjects
 from trackway_analyzer.rules.evidence import Evidence
@@ -18,6 +20,11 @@ from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
 from trackway_analyzer.rules.terms import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import MUTATE, NOTIFY
 from trackway_analyzer.rules.values import frozen, reader
+
+_OF_VALUES: Final = frozenset(
+    {GapName.MISSING_VALUE, GapName.CONTENT_OFF, GapName.TRUNCATED_VALUE, GapName.UNFINISHED_SPAN}
+)
+"""Gaps of a call whose arguments may be among what is lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +126,17 @@ class StepScope:
     def _named(self, call: int, argument: str) -> list[JsonValue] | Hidden:
         source = self.evidence.arguments(call)
         if isinstance(source, Hidden):
-            return source
+            return source if self._is_lost(call) else []
         values = reader(argument)(source.value)
         return source.hides(*values) or values
+
+    def _is_lost(self, call: int) -> bool:
+        """Whether arguments were there; a plain record without any, and no gap, names nothing."""
+        if self.evidence.arguments_text(call) is not None:
+            return True
+        position = self.evidence.position(call)
+        gaps = self.evidence.gaps.get(self.evidence.run[call], ())
+        return any(g.name in _OF_VALUES and g.position in (None, position) for g in gaps)
 
     def _about_same(self, call: int) -> bool:
         argument = self._argument()

@@ -496,7 +496,7 @@ class TestGuards:
 
     @pytest.mark.parametrize("entity_type", [None, "order"])
     def test_a_guard_on_the_lookup_speaks_of_the_same_entity(
-        self, refund: Any, entity_type: str | None
+        self, refund: Any, gapped: Callable[..., Trajectory], entity_type: str | None
     ) -> None:
         guarding = {"tool": "check_policy", "kind": "lookup", "guard": "$.eligible == true"}
         pattern = [REFUND_ONLY[0], guarding, REFUND_ONLY[1] | {"entity_type": entity_type}]
@@ -511,10 +511,9 @@ class TestGuards:
             "step 4 refund_api.create ran although check_policy at step 2 forbids it:"
             " $.eligible false, expected true"
         )
-        unnamed = {"tool": "check_policy", "result": {"eligible": True}}
-        assert doubt([refund.lookup(), unnamed, refund.refund()], pattern).startswith(
-            "step 3 refund_api.create cannot be judged"
-        )
+        lost = {"tool": "check_policy", "result": {"eligible": True}}
+        run = gapped([refund.lookup(), lost, refund.refund()], Gap("missing_value", position=1))
+        assert doubt(run, pattern).startswith("step 3 refund_api.create cannot be judged")
 
     def test_the_nearest_lookup_is_one_that_returns_entities(self, refund: Any) -> None:
         listed = refund.lookup() | {"result": ["A1"]}
