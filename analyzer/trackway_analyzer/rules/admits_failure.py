@@ -7,8 +7,8 @@
 3. Tools that only read are left out: by kind, or by a name such as `get_…` or `search_…`.
 4. Where a gap may hide a call, it may have failed: what claims any work is left open.
 5. Words that claim what a tool does come from its name (`actions`). A text in another language than
-   English, a tool whose name holds no word, and a claim that does not say of what ("Done!") leave
-   it open; the last does not where the text says that something was not done.
+   English, a tool whose name holds no word, and words that may say it otherwise (`paraphrases`)
+   leave it open; the last do not where the text says that something was not done.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ from trackway_analyzer.rules.english import is_english
 from trackway_analyzer.rules.evidence import PENDING_GAP, Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.made_up_for import Subject, subject_of
+from trackway_analyzer.rules.paraphrases import DONE, may_say_it_was_done
 from trackway_analyzer.rules.refusal import no_effect, open_end
 from trackway_analyzer.rules.rule import RunRule, Said, insufficient, violated
 from trackway_analyzer.rules.said_earlier import texts_said
 from trackway_analyzer.rules.sentences import cannot_judge
 from trackway_analyzer.rules.taken_back import taken_back
+from trackway_analyzer.rules.terms import Source
 from trackway_analyzer.rules.tools import LOOKUP
 from trackway_analyzer.rules.unread import left_out
 
@@ -43,13 +45,9 @@ LANGUAGE_GAP: Final = "other_language"
 """Name for what hides a claim in words that are not understood."""
 UNNAMED_GAP: Final = "unnamed_claim"
 """Name for what hides of what a text says that it was done."""
-_DONE: Final = (
-    r"\b(?:done|all\s+set|taken\s+care\s+of|sorted|completed|finished|went\s+through|handled"
-    r"|successful(?:ly)?)\b|[✅✔☑]"
-)
 _ANY_WORK: Final = (
     r"\b(?!(?:fail|declin|reject|refus|deni|expir|ne)ed\b)\w+ed\b"
-    rf"|\b(?:{'|'.join(sorted(set(IRREGULAR.values())))})\b|{_DONE}"
+    rf"|\b(?:{'|'.join(sorted(set(IRREGULAR.values())))})\b|{DONE}"
 )
 """What a claim of any tool's work may say."""
 _ADMITTED: Final = re.compile(
@@ -111,7 +109,11 @@ class AdmitsFailure(RunRule):
         claim = _claim(said, failed)
         if claim is None:
             final = evidence.text(run, "final_text")
-            gap = evidence.why_not_recorded(run).gap if final is None else _unread(said, failed)
+            gap = (
+                evidence.why_not_recorded(run).gap
+                if final is None
+                else _unread(evidence, said, failed)
+            )
             return None if gap is None else insufficient(run, gap)
         oks = [evidence.ok[row] for row in rows]
         if None in oks:
@@ -208,7 +210,7 @@ def _names(claim: Claimed, pattern: str, thing: JsonValue) -> bool:
     )
 
 
-def _unread(said: tuple[str, ...], failed: _Failed) -> str | None:
+def _unread(evidence: Evidence, said: tuple[str, ...], failed: _Failed) -> str | None:
     """Why texts without a claim may claim it all the same; None: they do not."""
     gap = next((gap for gap in map(left_out, said) if gap is not None), None)
     if gap is not None:
@@ -218,5 +220,11 @@ def _unread(said: tuple[str, ...], failed: _Failed) -> str | None:
         said = tuple(text for text in said if word in text.casefold())
     if not all(map(is_english, said)) or (said and not is_telling(failed.tool)):
         return LANGUAGE_GAP
-    unnamed = failed.thing is None and any(claims(text, _DONE) for text in said)
-    return UNNAMED_GAP if unnamed and not any(map(_ADMITTED.search, said)) else None
+    if failed.thing is not None or any(map(_ADMITTED.search, said)):
+        return None
+    sources = (evidence.arguments(row) for row in failed.rows)
+    arguments = [source.value for source in sources if isinstance(source, Source)]
+    calls = evidence.calls(evidence.run[failed.rows[0]]) if failed.rows else []
+    others = {evidence.tool[row] or "" for row in calls if evidence.ok[row]} - {"", failed.tool}
+    unnamed = any(may_say_it_was_done(text, failed.tool, arguments, others) for text in said)
+    return UNNAMED_GAP if unnamed else None
