@@ -44,7 +44,7 @@ _FIELDS: Final = frozenset(
     ]
 )
 _IDS: Final = frozenset(["spanid", "traceid"])
-_DEPTH: Final = 4
+_DEPTH: Final = 8
 _ITEMS: Final = 100
 _SHOWN: Final = 5
 

@@ -154,6 +154,11 @@ AT_A_WRONG_LEVEL: dict[str, Any] = {
     "spans beside the spans": {"resourceSpans": [{"scopeSpans": [PART | {"span": [OTHER]}]}]},
     "a scope that is a text": {"resourceSpans": [{"scopeSpans": [PART, "x"]}]},
     "spans beside the resource groups": {"resourceSpans": [GROUP], "spans": [OTHER]},
+    "resource groups under both names": {
+        "resourceSpans": [GROUP],
+        "resource_spans": document(OTHER)["resourceSpans"],
+    },
+    "a document beside the resource groups": {"resourceSpans": [GROUP], "more": document(OTHER)},
     "traces beside the answer": {"data": [GROUP], "others": {"trace": [OTHER]}},
     "something else in a list of documents": [{"resourceSpans": [GROUP]}, {"steps": [{"x": 1}]}],
 }
