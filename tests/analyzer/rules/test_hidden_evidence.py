@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
@@ -446,3 +447,57 @@ def test_one_trajectory_with_hidden_evidence_is_judged_as_in_a_table(
         found = states(policy.rules[0], evidence)
         for run in range(len(batch)):
             assert alone(policy.rules[0], batch, run) == found.get(run, "holds"), line
+
+
+LOOKUP = {"tool": "lookup_order", "kind": "lookup", "result": '{"id":"A1","total":84.0}'}
+CHECK = {"tool": "check_policy", "kind": "lookup", "result": '{"eligible":true}'}
+REFUND = {
+    "tool": "refund_api.create",
+    "kind": "mutate",
+    "arguments": '{"amount":84.0,"order_id":"A1"}',
+    "result": '{"status":"succeeded"}',
+}
+UNRECORDED = {**LOOKUP, "result": None, "ok": None, "entity_refs": ["order:A1"]}
+ASKED = {"tool": "refund_create", "executed": False, "ok": None, "arguments": "{}"}
+LOST = [asdict(Gap("missing_steps", count=3))]
+
+
+@pytest.mark.parametrize(
+    ("line", "steps", "about"),
+    [
+        ("at_most_once_between: [check_policy, lookup_order, refund_api.create]", [], LOST),
+        ("at_most_once_between: [check_policy, lookup_order, refund_api.create]", [LOOKUP], LOST),
+        ("admits_failure: {}", [LOOKUP], LOST),
+        ("in_order: [lookup_order, refund_api.create]", [UNRECORDED, REFUND], []),
+        ("at_least: [lookup_order]", [UNRECORDED], []),
+        (
+            "grounded: {tool: refund_api.create, argument: amount, from: lookup_order.total}",
+            [UNRECORDED, REFUND],
+            [],
+        ),
+        ("allow: [lookup_order, refund_api.create]", [LOOKUP, ASKED], LOST),
+        ("no_loops: {stagnation: 2}", [CHECK, CHECK], [asdict(Gap("missing_steps", position=1))]),
+        ("terminal: {action: refund_api.create, claimed: true}", [LOOKUP], LOST),
+    ],
+)
+def test_what_hidden_evidence_decides_is_insufficient(
+    run_of: Callable[..., RunBatch],
+    line: str,
+    steps: list[dict[str, Any]],
+    about: list[dict[str, Any]],
+) -> None:
+    text, action = "I refunded the order.", "refund_api.create"
+    batch = run_of(steps, gaps=about, final_text=text, final_action=action)
+    (rule,) = _policy(line).rules
+
+    assert states(rule, Evidence.of(batch, DECLARED)) == {0: "insufficient"}
+    assert alone(rule, batch, 0) == "insufficient"
+
+
+@pytest.mark.parametrize("text", ["", "Sorry, the refund was not possible.", "The refund failed."])
+def test_a_text_that_claims_no_work_is_true_whatever_failed(
+    run_of: Callable[..., RunBatch], text: str
+) -> None:
+    batch = run_of([LOOKUP], gaps=LOST, final_text=text)
+
+    assert states(_policy("admits_failure: {}").rules[0], Evidence.of(batch, DECLARED)) == {}
