@@ -5,8 +5,9 @@
    one.
 2. `matches`: each regular expression is found in it.
 3. `grounded`: each identifier, e-mail address, host, amount of money and number of three digits
-   or more in the text stands in an earlier successful result, or in what the user said. Dates
-   count as they are written.
+   or more in the text stands in an earlier successful result, or in what the user said. Days are
+   compared as days (`dates`), and may stand in the instructions too: today's does. What stands only
+   in a result that reads like a failure is undecided.
 4. `agrees`: where the regular expression is found, its group (the first, or the one called
    `value`) is the value that the tool returned last: `{'total of (\\S+)': lookup_order.total}`.
    Where it was asked of several things (other ids or arguments), what it returned last of one of
@@ -24,8 +25,10 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.reads_as_failure import reads_as_failure
 from trackway_analyzer.rules.amounts import agrees, as_number
 from trackway_analyzer.rules.claim_language import compiled_pattern
+from trackway_analyzer.rules.dates import Day, days_in, days_recorded, may_be_one_day
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.identifiers import words
@@ -34,7 +37,7 @@ from trackway_analyzer.rules.sentences import at_step, hidden_value
 from trackway_analyzer.rules.source_path import source_path
 from trackway_analyzer.rules.spoken_of import spoken_of
 from trackway_analyzer.rules.terms import Hidden
-from trackway_analyzer.rules.told import Text, hidden_input, told
+from trackway_analyzer.rules.told import INSTRUCTIONS, Text, hidden_input, told
 from trackway_analyzer.rules.unread import is_mark, left_out, marked, words_shown
 from trackway_analyzer.rules.values import reader, shown
 
@@ -247,11 +250,18 @@ def _states(text: str, fact: str | float) -> bool:
 
 def _made_up(evidence: Evidence, run: int, text: str) -> Iterator[Wrong | Hidden]:
     seen = [*_shown(evidence, run)]
+    shown_days = _days_shown(evidence, run)
+    doubtful = _doubtful(evidence, run)
     for value in dict.fromkeys(_named(text)):
-        if any(item.holds(value) for item in seen):
+        if isinstance(value, _Named):
+            if may_be_one_day(value.days, shown_days):
+                continue
+            value = value.words
+        elif any(item.holds(value) for item in seen):
             continue
         yield (
-            _hidden_result(evidence, run)
+            next((why for item, why in doubtful if item.holds(value)), None)
+            or _hidden_result(evidence, run)
             or hidden_input(evidence, run)
             or evidence.hides_step(run)
             or Wrong(
@@ -279,14 +289,50 @@ def _shown(evidence: Evidence, run: int) -> Iterator[Text]:
     """What the run showed: successful results, and what the user said."""
     for row in evidence.calls(run):
         result = evidence.result_text(row)
-        if result is not None and evidence.answered(row) is not False:
+        refused = evidence.answered(row) is False or _reads_as_failure(evidence, row)
+        if result is not None and not refused:
             yield Text(result, "tool")
     yield from told(evidence, run, evidence.batch.bounds(run)[1])
 
 
-def _named(text: str) -> Iterator[JsonValue]:
-    """Identifiers, e-mail addresses, hosts and amounts that a text names."""
+def _reads_as_failure(evidence: Evidence, row: int) -> bool:
+    """Whether nobody can tell a result from an error: what it names, it may not know."""
+    result = evidence.result(row)
+    if evidence.answered(row) is not None or isinstance(result, Hidden):
+        return False
+    return reads_as_failure(result.value)
+
+
+def _doubtful(evidence: Evidence, run: int) -> list[tuple[Text, Hidden]]:
+    """Results that read like a failure, and why nobody knows."""
+    return [
+        (Text(evidence.result_text(row) or "", "tool"), evidence.why_unknown(row))
+        for row in evidence.calls(run)
+        if _reads_as_failure(evidence, row)
+    ]
+
+
+def _days_shown(evidence: Evidence, run: int) -> frozenset[Day]:
+    texts = [
+        *_shown(evidence, run),
+        *told(evidence, run, evidence.batch.bounds(run)[1], INSTRUCTIONS),
+    ]
+    return frozenset(day for item in texts for day in days_recorded(item.text))
+
+
+class _Named(NamedTuple):
+    """A day that a text names."""
+
+    words: str
+    days: frozenset[Day]
+
+
+def _named(text: str) -> Iterator[JsonValue | _Named]:
+    """Days, identifiers, e-mail addresses, hosts and amounts that a text names."""
     text = words_shown(text)
+    for place, some in list(days_in(text)):
+        yield _Named(place.group(), some)
+        text = text[: place.start()] + " " * len(place.group()) + text[place.end() :]
     for match in _MONEY.finditer(text):
         amount = as_number(match.group())
         if amount is not None:
