@@ -73,6 +73,7 @@ _CLAUDE: Final = (
     "below ~/.claude/projects"
 )
 _HITS: Final = "hits of a search, which are not read: give the `_source` of each, one a line"
+_INFOS: Final = "traces of MLflow without their spans: export each with `Trace.to_json`"
 _ROWS: Final = (
     "rows of spans without names, which are not read: export them as objects (JSONEachRow) or as "
     "Parquet"
@@ -170,6 +171,10 @@ def _known(document: Any) -> str | None:
         return _CODEX
     if isinstance(item.get("message"), dict) and "session_id" in item and isinstance(kind, str):
         return _CLAUDE
+    listed = item.get("traces")
+    first = listed[0] if isinstance(listed, list) and listed else None
+    if isinstance(first, dict) and "trace_info" in first and "data" not in first:
+        return _INFOS
     hits = item.get("hits")
     return _HITS if isinstance(hits, dict) and isinstance(hits.get("hits"), list) else None
 

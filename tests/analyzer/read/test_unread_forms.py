@@ -40,6 +40,7 @@ CALLS: dict[str, Any] = {
     "langsmith": {"id": "1", "run_type": "tool", "name": "delete_account", "trace_id": "2"},
     "chunks": {"object": "chat.completion.chunk", "choices": [{"delta": {"tool_calls": []}}]},
     "codex exec": {"type": "item.completed", "item": {"type": "command_execution"}},
+    "mlflow infos": {"traces": [{"trace_info": {"trace_id": "tr-1", "state": "OK"}}]},
     "hits": {"hits": {"total": {"value": 1}, "hits": [{"_source": {"traceID": "a"}}]}},
     "spans of a vendor": [{"trace_id": "a", "span_id": "b", "resource": "delete", "duration": 5}],
     "nested spans": {"export": {"items": [{"spanId": "b", "startTime": 5}]}},
