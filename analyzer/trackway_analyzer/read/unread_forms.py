@@ -73,7 +73,9 @@ _CLAUDE: Final = (
     "below ~/.claude/projects"
 )
 _HITS: Final = "hits of a search, which are not read: give the `_source` of each, one a line"
-_INFOS: Final = "traces of MLflow without their spans: export each with `Trace.to_json`"
+_INFOS: Final = (
+    "traces of MLflow without their spans, which are not read: export each with `Trace.to_json`"
+)
 _ROWS: Final = (
     "rows of spans without names, which are not read: export them as objects (JSONEachRow) or as "
     "Parquet"
