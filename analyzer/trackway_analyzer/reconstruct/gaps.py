@@ -5,8 +5,9 @@
 2. `no_root`: no span of the run is a root. A run span is one, whatever stands above it.
 3. `parent_cycle`: spans were their own ancestors; cut above the earliest. Counts cycles.
 4. `duplicate_span_id`: further rows under an id that was seen already. Counts rows.
-5. `clock_skew`: a span started more than 1 ms before its parent. Counts spans. Or steps beside
-   others have neither a start nor a logical clock: no clock orders them. Counts those steps.
+5. `clock_skew`: a span started more than 1 ms before its parent, or ended so long before it
+   started. Counts spans. Or steps beside others have neither a start nor a logical clock: no clock
+   orders them. Counts those steps.
 6. `unfinished_span`: a step never ended; or spans that are no steps, counted together; or a run
    of our SDK lacks the run span of a part, which is exported when it ends, or parts of it that
    went to other processes left no mark of their end (`run_parts`). Counts run ids, or parts.
@@ -58,6 +59,7 @@ from trackway_analyzer.reconstruct.lost_between import gaps_of_spans_between
 from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.reconstruct.named_holes import gaps_of_named_holes
 from trackway_analyzer.reconstruct.possible_calls import gaps_of_possible_calls
+from trackway_analyzer.reconstruct.rank import TOLERANCE
 from trackway_analyzer.reconstruct.run_parts import (
     gaps_of_handed_over,
     gaps_of_run_parts,
@@ -106,7 +108,11 @@ def _structure(evidence: Evidence) -> Found:
     rootless[run[entries]] = False
     yield from _counted(evidence, GapName.MISSING_PARENT, orphan)
     yield from _counted(evidence, GapName.PARENT_CYCLE, _mask(columns, tree.cut))
-    yield from _counted(evidence, GapName.CLOCK_SKEW, _mask(columns, evidence.clock.skewed))
+    timed = (columns.start != NO_TIME) & (columns.end != NO_TIME) & (columns.end != NEVER)
+    skewed = _mask(columns, evidence.clock.skewed) | (
+        timed & (columns.end + TOLERANCE < columns.start)
+    )
+    yield from _counted(evidence, GapName.CLOCK_SKEW, skewed)
     for number in np.flatnonzero(rootless).tolist():
         yield number, gap(GapName.NO_ROOT)
     for number, count in _sums(evidence, evidence.extra):

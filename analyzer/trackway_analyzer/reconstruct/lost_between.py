@@ -7,6 +7,7 @@ same service:
 
 1. That other is a root, or an agent that something beyond the source called, while the span is no
    agent. The missing parent then began inside it, and is one of the run's own spans.
+   Not where the span's own kind says that another process called it (a server's, a consumer's).
 2. Spans below one missing parent are neighbours: none of them tells of what is above both.
 3. Runs with a run id are told by their clocks (`clocks`) and run spans (`run_parts`), and by what
    their sessions name (`named_holes`).
@@ -25,6 +26,7 @@ from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap
 from trackway_analyzer.spans import NO_TIME
 
 _LOST: Final = "a span between spans of the run is not in the source: what it was is not known"
+_CALLED_FROM_ELSEWHERE: Final = ("SERVER", "CONSUMER")
 _NEVER_ENDS: Final = np.iinfo(np.int64).max
 
 
@@ -33,6 +35,8 @@ def gaps_of_spans_between(evidence: Evidence) -> Found:
     columns, tree, run = evidence.columns, evidence.tree, evidence.run
     named = columns.recorded("run_id")
     orphans = np.flatnonzero(tree.orphan & (run != NONE) & ~named & (columns.start != NO_TIME))
+    kinds = columns.values("kind", orphans)
+    orphans = orphans[[kind not in _CALLED_FROM_ELSEWHERE for kind in kinds]]
     if not len(orphans):
         return
     concerned = np.isin(columns.trace, columns.trace[orphans])
@@ -52,17 +56,22 @@ def _within(columns: SpanColumns, tops: Ints, orphans: Ints, called: Mask) -> li
     found = []
     open_spans: dict[tuple[int, int, bool], list[tuple[int, str | None]]] = {}
     wanted, remote = set(orphans.tolist()), dict(zip(tops.tolist(), called.tolist(), strict=True))
-    for row in tops[np.lexsort((ends[tops] * -1, columns.start[tops]))].tolist():
-        place = int(trace[row]), int(service[row])
-        agent, parent, start = bool(columns.is_agent[row]), above[row], int(columns.start[row])
-        if row in wanted and parent is not None:
+    ordered = tops[np.argsort(columns.start[tops], kind="stable")]
+    # What starts at once is all open before any of it is asked, whatever the order of the rows.
+    for rows in np.split(ordered, np.flatnonzero(np.diff(columns.start[ordered])) + 1):
+        for row in rows.tolist():
+            if columns.is_agent[row] or not remote[row]:
+                key = (int(trace[row]), int(service[row]), remote[row])
+                open_spans[key] = _longest(open_spans.get(key, []), int(ends[row]), above[row])
+        for row in rows.tolist():
+            parent, start = above[row], int(columns.start[row])
+            if row not in wanted or parent is None:
+                continue
+            place = int(trace[row]), int(service[row])
             roots = open_spans.get((*place, False), ())
-            agents = () if agent else open_spans.get((*place, True), ())
+            agents = () if columns.is_agent[row] else open_spans.get((*place, True), ())
             if any(end > start and other != parent for end, other in (*roots, *agents)):
                 found.append((row, parent))
-        if agent or not remote[row]:
-            key = (*place, remote[row])
-            open_spans[key] = _longest(open_spans.get(key, []), int(ends[row]), parent)
     return found
 
 

@@ -35,6 +35,14 @@ def test_missing_parents_are_counted():
     assert gaps(record.run()) == {"missing_parent": 2}
 
 
+def test_a_span_that_ended_before_it_started_is_of_a_broken_clock():
+    record = Recording()
+    agent = record.agent("support")
+    record.tool("a", {}, "done", agent, lasts=-5)
+    record.tool("b", {}, "done", agent, lasts=0)
+    assert gaps(record.run()) == {"clock_skew": 1}
+
+
 def test_no_root_at_all():
     record = Recording()
     record.tool("a", {}, "done", "lost")

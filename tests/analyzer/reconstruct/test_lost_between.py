@@ -38,6 +38,12 @@ def test_what_another_service_recorded_has_its_parent_there(service: str | None)
     assert lost(below_an_agent(service=service)) == (0, [])
 
 
+@pytest.mark.parametrize("kind", ["SERVER", "CONSUMER"])
+def test_what_another_process_called_has_its_parent_there(kind: str):
+    assert lost(below_an_agent(kind=kind)) == (0, [])
+    assert lost(below_an_agent(kind="CLIENT")) == (1, [State.INSUFFICIENT])
+
+
 def test_what_began_behind_everything_else_was_called_from_elsewhere():
     assert lost(below_an_agent(at=20_000)) == (0, [])
 
