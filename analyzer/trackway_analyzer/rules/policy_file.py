@@ -188,6 +188,7 @@ class _File:
             return dict(zip(cls.short_of_lists, map(plain, value), strict=False))
         if len(short) == 1:
             alone = takes_a_text(cls) and isinstance(value, list) and len(value) == 1
+            alone = alone and value[0] is not None
             return {short[0]: self._field(short[0], value[0] if alone else value)}
         if not isinstance(value, list) or len(value) != len(short):
             raise self.reader.error(f"{key}: expected [{', '.join(short)}], found {value!r}", line)
