@@ -15,6 +15,7 @@ JSON too may have lengths before its documents, and zstd streams in them.
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Final
 
@@ -86,10 +87,18 @@ def is_tape(head: bytes) -> bool:
 
 
 def _is_protobuf(head: bytes) -> bool:
-    """Field 1, a message: the byte of a line end, but no JSON text follows it."""
-    return head.startswith(b"\n") and head.strip()[:1] not in (b"{", b"[", b"")
+    """Field 1, a message: the byte of a line end, but no JSON text follows it.
+
+    A group of 123 or 91 bytes begins like one, but holds ids, and JSON no byte of their length.
+    """
+    if not head.startswith(b"\n") or not head.strip():
+        return False
+    return head.strip()[:1] not in (b"{", b"[") or _NO_JSON.search(head, 0, _GROUP) is not None
 
 
+_NO_JSON: Final = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_GROUP: Final = 125
+"""Bytes of the longest group that may be taken for JSON, with its head."""
 _FOREIGN: Final = (
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),

@@ -149,6 +149,22 @@ def test_json_and_protobuf_twins_load_equal(document: dict[str, Any]) -> None:
         assert one.to_pylist() == other.to_pylist()
 
 
+@pytest.mark.parametrize("length", [123, 91])
+def test_a_message_that_begins_as_a_text_of_json_might_is_read(tmp_path: Path, length: int) -> None:
+    def message(name: str) -> bytes:
+        span = otlp_text.span(name=name, kind=..., status=..., endTimeUnixNano=...)
+        return protobuf_of(otlp_text.document(span))
+
+    name = next(
+        "n" * more
+        for more in range(1, length)
+        if message("n" * more)[:2] == b"\n" + bytes([length])
+    )
+    path = tmp_path / "traces.pb"
+    path.write_bytes(message(name))
+    assert ta.load(path).span_table["name"].to_pylist() == [name]
+
+
 @given(DOCUMENTS)
 @settings(max_examples=50)
 def test_spans_come_back_from_parquet_as_they_went(document: dict[str, Any]) -> None:
