@@ -148,7 +148,7 @@ class Effects(RunRule):
         """How a report names this rule."""
         return self.key if self.tool is None else f"{self.key}: {self.tool}"
 
-    def names_tools(self) -> frozenset[str]:
+    def speaks_of(self) -> frozenset[str]:
         """The tool."""
         return frozenset() if self.tool is None else frozenset({self.tool})
 

@@ -17,6 +17,7 @@ from difflib import get_close_matches
 from typing import Final, NamedTuple
 
 from trackway.schema import StepKind
+from trackway_analyzer.rules.grounding import Grounded
 from trackway_analyzer.rules.occurrence import Called
 from trackway_analyzer.rules.offered import INPUT
 from trackway_analyzer.rules.pattern import StepSpec
@@ -82,6 +83,20 @@ def _arguments(rule: Rule, tools: Tools) -> Iterator[Doubt]:
                 f"{argument} is not the argument of {tool} that is declared to name its entity,"
                 f" did you mean {near}?",
             )
+        elif declared not in (None, argument) and _asks_for_entity(rule, tools):
+            yield Doubt(
+                argument,
+                f"{argument} is not the argument of {tool} that is declared to name its entity, and"
+                f" only that comes from {spec.entity.type if spec else None}: did you mean"
+                f" {declared}?",
+            )
+
+
+def _asks_for_entity(rule: Rule, tools: Tools) -> bool:
+    """Whether a rule asks that an argument is an id of the type that the tool is about."""
+    if not isinstance(rule, Grounded) or rule.tool not in tools:
+        return False
+    return rule.sources == (tools[rule.tool].entity.type,)
 
 
 def _named_arguments(rule: Rule) -> Iterator[tuple[str, str]]:

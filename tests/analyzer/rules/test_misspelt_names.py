@@ -208,7 +208,10 @@ def test_what_a_rule_reads_may_be_misspelt(rule: str, doubt: str | None) -> None
 @pytest.mark.parametrize(
     ("rule", "note"),
     [
-        ("effects: {tool: payy}", "policy:3: effects: payy: no run calls payy, did you mean pay?"),
+        (
+            "effects: {tool: payy}",
+            "policy:3: effects: payy can never fire here: no run calls payy, did you mean pay?",
+        ),
         ("terminal: payy", "policy:3: terminal: no run calls payy, did you mean pay?"),
         (
             "arguments: {tool: pay, where: n <= lookk.n}",
