@@ -94,6 +94,12 @@ _DONE: Final = (
     r"|in\s+your\s+inbox|all\s+set|succeeded|gone\s+through|went\s+through|been\s+\w+ed)"
 )
 
+ANY_WORK: Final = (
+    r"\b(?!(?:fail|declin|reject|refus|deni|expir|ne)ed\b)\w+ed\b"
+    rf"|\b(?:{'|'.join(sorted(set(IRREGULAR.values())))})\b|\b\w+\b.*?\b{_DONE}\b|{_TICK}"
+)
+"""Pattern of what a claim of any tool's work says."""
+
 
 def action_claim(text: str | None, tool: str) -> str | None:
     """Quote the sentence of a text that claims what the tool does; None: nothing claims it."""

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.actions import (
-    IRREGULAR,
+    ANY_WORK,
     claim_pattern,
     is_telling,
     reads_by_name,
@@ -45,11 +45,6 @@ LANGUAGE_GAP: Final = "other_language"
 """Name for what hides a claim in words that are not understood."""
 UNNAMED_GAP: Final = "unnamed_claim"
 """Name for what hides of what a text says that it was done."""
-_ANY_WORK: Final = (
-    r"\b(?!(?:fail|declin|reject|refus|deni|expir|ne)ed\b)\w+ed\b"
-    rf"|\b(?:{'|'.join(sorted(set(IRREGULAR.values())))})\b|{DONE}"
-)
-"""What a claim of any tool's work may say."""
 _ADMITTED: Final = re.compile(
     r"\b(?:fail(?:ed|s|ure)?|unable|unfortunately|sorry|apologi[sz]e|declined|rejected|refused"
     r"|errors?|went\s+wrong|cannot|not)\b|n['’]t\b",
@@ -192,7 +187,7 @@ def _claim(said: tuple[str, ...], failed: _Failed) -> Claimed | None:
 def _claims_any(text: str) -> bool:
     """Whether a text claims anything that some tool may do, or cannot be read."""
     unread = left_out(text) is not None or (bool(text.strip()) and not is_english(text))
-    return unread or bool(claims(text, _ANY_WORK))
+    return unread or bool(claims(text, f"{ANY_WORK}|{DONE}"))
 
 
 def _names(claim: Claimed, pattern: str, thing: JsonValue) -> bool:

@@ -494,6 +494,19 @@ def test_what_hidden_evidence_decides_is_insufficient(
     assert alone(rule, batch, 0) == "insufficient"
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["Your refund is on its way.", "Refund: ✅", "I sent the email.", "The booking is underway."],
+)
+def test_a_text_that_claims_any_work_may_claim_what_failed(
+    run_of: Callable[..., RunBatch], text: str
+) -> None:
+    batch = run_of([LOOKUP], gaps=LOST, final_text=text)
+    rule = _policy("admits_failure: {}").rules[0]
+
+    assert states(rule, Evidence.of(batch, DECLARED)) == {0: "insufficient"}
+
+
 @pytest.mark.parametrize("text", ["", "Sorry, the refund was not possible.", "The refund failed."])
 def test_a_text_that_claims_no_work_is_true_whatever_failed(
     run_of: Callable[..., RunBatch], text: str
