@@ -38,7 +38,7 @@ from trackway_analyzer.rules.tools import Tools
 
 Floats = npt.NDArray[np.float64]
 
-_LIMITS: Final = (
+LIMITS: Final = (
     "steps",
     "tool_calls",
     "model_calls",
@@ -49,6 +49,7 @@ _LIMITS: Final = (
     "cost_usd",
     "seconds",
 )
+"""Fields that hold a limit."""
 _ROUNDING: Final = 1e-9
 """Sums of cents are no exact numbers."""
 _COLUMNS: Final = {
@@ -89,7 +90,7 @@ class Budget(Rule):
 
     def __post_init__(self) -> None:
         if not self.limits:
-            raise ValueError(f"a budget needs a limit: {', '.join(_LIMITS)}")
+            raise ValueError(f"a budget needs a limit: {', '.join(LIMITS)}")
         for name, limit in self.limits.items():
             if not 0 <= limit < inf:
                 raise ValueError(f"the limit of {name} must be a number from 0, found {limit!r}")
@@ -99,7 +100,7 @@ class Budget(Rule):
     @cached_property
     def limits(self) -> dict[str, float]:
         """The limits that are set."""
-        found = {f.name: getattr(self, f.name) for f in fields(self) if f.name in _LIMITS}
+        found = {f.name: getattr(self, f.name) for f in fields(self) if f.name in LIMITS}
         return {name: limit for name, limit in found.items() if limit is not None}
 
     @property
@@ -265,4 +266,4 @@ def _bare(name: str, value: float) -> str:
 
 def limit_names() -> Iterator[str]:
     """Names of all limits."""
-    yield from _LIMITS
+    yield from LIMITS

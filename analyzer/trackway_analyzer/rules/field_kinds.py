@@ -17,7 +17,7 @@ from functools import cache
 from inspect import get_annotations
 from typing import Any, Final, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-_WRITTEN: Final = frozenset(
+WRITTEN: Final = frozenset(
     {"says", "pattern", "matches", "contains", "where", "granted", "relation", "success", "guard"}
     | {"regex", "agrees", "tool_names"}
 )
@@ -60,7 +60,7 @@ def check_kinds(cls: type[Any], args: Sequence[object], kwargs: Mapping[str, obj
         kind = kinds.get(name, _ANYTHING)
         if not kind.fits(value):
             raise TypeError(f"`{name}` must be {kind.one}, found {value!r}")
-        if name not in _WRITTEN:
+        if name not in WRITTEN:
             _refuse_blank(name, value, kind)
 
 

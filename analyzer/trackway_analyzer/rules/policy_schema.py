@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin
 
 from trackway.schema import StepKind
 from trackway_analyzer.rules.catalogue import ALIASES, RULES
-from trackway_analyzer.rules.field_kinds import hints_of
+from trackway_analyzer.rules.field_kinds import WRITTEN, hints_of
 from trackway_analyzer.rules.finding import Severity
 from trackway_analyzer.rules.matching import Exact
 from trackway_analyzer.rules.pattern import StepSpec
@@ -27,6 +27,7 @@ from trackway_analyzer.rules.policy_file import (
     takes_a_text,
 )
 from trackway_analyzer.rules.rule import Rule
+from trackway_analyzer.rules.schema_bounds import NAME, OF_FIELD, OF_RULE, OF_SHORT
 from trackway_analyzer.rules.sequence import Sequence
 
 PUBLISHED: Final = Path(__file__).with_name("policy.schema.json")
@@ -103,12 +104,13 @@ def _rule(cls: type[Rule]) -> Schema:
         {spelt[name]: schema for name, schema in schemas.items()}
         | {"severity": {"enum": [severity.value for severity in Severity]}},
         required_names(cls),
-    )
+    ) | OF_RULE.get(cls.__name__, {})
     short = cls.short
     if not short:
         forms = [full]
     elif len(short) == 1:
-        forms = [schemas[short[0]], full]
+        alone = _bounded(schemas[short[0]], OF_SHORT.get(cls.__name__, {}))
+        forms = [alone, full]
         if takes_a_text(cls):
             forms.insert(1, _row([schemas[short[0]]]))
         if cls.short_of_lists:
@@ -124,15 +126,37 @@ def _rule(cls: type[Rule]) -> Schema:
 
 def _field(cls: type[Rule], name: str, hint: Any, nullable: list[str]) -> Schema:
     schema = _SPECIAL.get((name, cls.__module__)) or _type(hint)
+    if name not in WRITTEN:
+        schema = _named(schema)
+    schema = _bounded(schema, OF_FIELD.get((cls.__name__, name), {}))
     if name in nullable:
         schema = {"anyOf": [schema, {"type": "null"}]}
     return schema
 
 
+def _named(schema: Schema) -> Schema:
+    """Texts as names, wherever they stand in a schema."""
+    if schema == _PLAIN[str]:
+        return dict(NAME)
+    inner = {"items", "anyOf", "prefixItems"}
+    return {
+        key: ([*map(_named, value)] if isinstance(value, list) else _named(value))
+        if key in inner
+        else value
+        for key, value in schema.items()
+    }
+
+
+def _bounded(schema: Schema, bounds: Schema) -> Schema:
+    return schema if not bounds else {"allOf": [schema, bounds]}
+
+
 def _step_field(name: str) -> Schema:
     if name == "kind":
         return {"enum": [kind.value for kind in StepKind]}
-    return {"type": "boolean"} if name == "optional" else {"type": "string"}
+    if name == "optional":
+        return {"type": "boolean"}
+    return {"type": "string"} if name in WRITTEN else dict(NAME)
 
 
 def _type(hint: Any) -> Schema:
@@ -155,7 +179,9 @@ def _type(hint: Any) -> Schema:
     return {}
 
 
-_STEP: Final = _object({field.name: _step_field(field.name) for field in fields(StepSpec)})
+_STEP: Final = _object({field.name: _step_field(field.name) for field in fields(StepSpec)}) | {
+    "anyOf": [{"required": ["tool"]}, {"required": ["kind"]}]
+}
 _CALL: Final[Schema] = {
     "anyOf": [
         {"type": "string"},

@@ -145,7 +145,6 @@ class Recovered(ShapeRule):
             expected=wanted,
         )
 
-
     def _thing(self, at: Place) -> str:
         """What the call failed on, of this run: runs that are alike have things of their own."""
         found = unmade(at.evidence, at.run, self.tool, self.by)
