@@ -233,7 +233,9 @@ texts = st.sampled_from(
     ]
 )
 inputs = st.sampled_from(["Please refund order A1", "Refund it", "order A2 and A1, $84"])
-outcomes = st.sampled_from([None, {"outcome_success": True}, {"outcome_success": False}])
+outcomes: st.SearchStrategy[dict[str, bool]] = st.sampled_from(
+    [{}, {"outcome_success": True}, {"outcome_success": False}]
+)
 
 
 class Run:
@@ -253,7 +255,7 @@ class Run:
 
 @st.composite
 def runs(draw: st.DrawFn) -> Run:
-    about = {"final_text": draw(texts), "input": draw(inputs), **(draw(outcomes) or {})}
+    about = {"final_text": draw(texts), "input": draw(inputs), **draw(outcomes)}
     return Run(draw(some_calls()), about)
 
 
@@ -411,7 +413,7 @@ def turned(whole: RunBatch, hidden: RunBatch) -> Iterator[str]:
                     yield f"{run}: {one} became {other}: {line} ({rule.title})"
 
 
-EXAMPLES = settings.default.max_examples // 5
+EXAMPLES = settings().max_examples // 5
 """20; `HYPOTHESIS_PROFILE=part` asks 2,000, `deep` 20,000."""
 
 
