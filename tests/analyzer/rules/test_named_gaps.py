@@ -80,7 +80,7 @@ def named(rule: Rule, run: Trajectory, behind: Behind) -> str:
             Approved("pay", "ask"),
             [made("ask"), made("pay")],
             MISSING,
-            "no call of pay was seen to break the rule, but missing_steps may hide one",
+            "step 2 pay: approval by ask cannot be judged: missing_steps hides what decides",
         ),
         (
             Approved("pay", "ask", "id"),
@@ -110,7 +110,7 @@ def named(rule: Rule, run: Trajectory, behind: Behind) -> str:
             Approved("pay", "ask"),
             [made("x"), made("ask", result={"status": "pending"}, kind="mutate"), made("pay")],
             None,
-            "step 3 pay: approval by ask cannot be judged: pending hides what decides",
+            "step 3 pay: approval by ask cannot be judged: a value of step 2 was neither a yes nor a no",
         ),
         (
             Approved("pay", "ask", "id"),
