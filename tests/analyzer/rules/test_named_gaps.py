@@ -110,7 +110,8 @@ def named(rule: Rule, run: Trajectory, behind: Behind) -> str:
             Approved("pay", "ask"),
             [made("x"), made("ask", result={"status": "pending"}, kind="mutate"), made("pay")],
             None,
-            "step 3 pay: approval by ask cannot be judged: a value of step 2 was neither a yes nor a no",
+            "step 3 pay: approval by ask cannot be judged: a value of step 2 was neither a yes nor"
+            " a no",
         ),
         (
             Approved("pay", "ask", "id"),
