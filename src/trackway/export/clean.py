@@ -61,7 +61,7 @@ class Cleaner:
         skip = is_own_key if is_own(span) else no_key
         members = span.attributes or {}
         attributes = work.members(members, skip)
-        name = work.text("name", span.name)
+        name = work.text("name", span.name) if skip is is_own_key else work.name(span.name)
         status = work.status(span.status)
         events = [event if skip(event.name) else work.event(event) for event in span.events]
         links = [work.link(link) for link in span.links]

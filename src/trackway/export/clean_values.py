@@ -5,8 +5,8 @@
 2. A value of more than `Limits.value_bytes` is cut. JSON stays JSON: its leaves are cut; JSON of
    more than `Limits.hash_bytes` becomes one text, beginning and end. What was cut is named in
    `trackway.truncated` and `trackway.content.sha256.KEY` holds the digest of the whole.
-3. With content off, `trackway.content.sha256.KEY` keeps the keyed hash of a value that is content;
-   of events and links content is left out (`content.py`).
+3. With content off, `trackway.content.sha256.KEY` keeps the keyed hash of a value that is content,
+   and of a URL that loses its query; of events and links content is left out (`content.py`).
 4. An integer beyond 64 bits is a text: OTLP has no room for it.
 5. A value that needs nothing of this is the same object.
 """
@@ -27,6 +27,7 @@ from trackway.capture.redact import KEY_NAME_MARKER
 from trackway.export.content import EVENTS, is_content, without_content
 from trackway.export.ended import attributes_of
 from trackway.export.own_keys import is_name_of_schema
+from trackway.export.urls import name_without_query, without_query
 from trackway.schema import Trackway
 
 SMALLEST_VALUE: Final = 128
@@ -80,10 +81,12 @@ class ValueCleaner:
                 kept[key] = value
                 continue
             name = self._key(key, kept)
-            if self._hidden is not None and is_content(key, value):
+            told = value if self._hidden is None else without_query(key, value)
+            is_hidden = self._hidden is not None and is_content(key, told)
+            if self._hidden is not None and (is_hidden or told is not value):
                 self._hashes[name] = self._hidden.value(value).digest or ""
-            else:
-                kept[name] = self._member(key, name, value)
+            if not is_hidden:
+                kept[name] = self._member(key, name, told)
         return kept
 
     def _member(self, key: str, name: str, value: Any) -> Any:
@@ -99,6 +102,12 @@ class ValueCleaner:
         if isinstance(value, (Mapping, Sequence)):
             return self._cut_tree(name, self._tree(name, value))
         return self._number(value)
+
+    def name(self, name: str) -> str:
+        """Return what may stand as the name of a span of another instrumentor."""
+        told = name if self._hidden is None else name_without_query(name)
+        self._rewritten = self._rewritten or told is not name
+        return self.text("name", told)
 
     def text(self, field: str, text: str) -> str:
         """Return a text without secrets; `field` is noted where it held one."""

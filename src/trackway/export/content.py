@@ -1,18 +1,22 @@
 """Which attributes of other instrumentors hold what was said: prompts, answers, arguments, results.
 
-1. A key is content when it is in `KEYS`, or begins with one of `PREFIXES` and does not end in one
-   of `HARMLESS_ENDINGS`.
-2. A key of `NO_CONTENT` and one of tool definitions (`DEFINITIONS`, `DEFINITION_ENDINGS`) is none.
-3. A text, list or mapping is content when the last word of its key is one of `WORDS`, whosever the
-   key is: `acme.user_prompt`, `lk.inputText`, `http.request.body`.
-4. No content are the namespaces of `KNOWN_PREFIXES`, and names of parts of a program (`agent.name`,
-   `toolName`): models, tokens, ids, types of errors.
-5. Under any other key nobody knows what stands: a text with white space in it (or in a script that
-   writes without any) or of more than 80 characters, bytes, and whatever is a JSON object or list
-   is content; a list is where one of its items would be. Numbers, flags and identifiers stay.
-6. A span event is content when its name is in `EVENTS`: its attributes are all content then. Of
-   other events, and of links, what is content by 1 to 5.
-7. What an exception says may repeat what was said: messages and stacks are content, and so is the
+How much a value may say is one of number, mark, word, speech (`tellings`). A key says how much may
+stay under it; what says more is content:
+
+1. Nothing under a key of `KEYS`, or of `PREFIXES` unless it ends in one of `HARMLESS_ENDINGS`.
+2. All under a key of `NO_CONTENT` and of tool definitions (`DEFINITIONS`, `DEFINITION_ENDINGS`).
+3. Numbers where the last word of the key is one of `WORDS`, whosever the key is
+   (`acme.user_prompt`, `lk.inputText`, `http.request.body`), or another word of `FIELDS`: what a
+   caller named stands there (`acme.params.name`).
+4. All in the namespaces of `KNOWN_PREFIXES`, and names of parts of a program (`NAMED_FREELY`).
+5. Words in the namespaces of `CONVENTIONS`, under keys whose last word is one of `HARMLESS`
+   (`acme.order_id`, `acme.mode`), and under names of `NAMED` (`pod.name`; not `patient.name`).
+6. Numbers under any other key that has one of `WORDS` anywhere (`acme.user_text_de`), marks under
+   all that remain: under a key that nobody knows a plain word goes (`acme.diagnosis`).
+7. Of a URL, query and fragment are content, whatever the key (`urls`); under 2 too.
+8. A span event is content when its name is in `EVENTS`: its attributes are all content then. Of
+   other events, and of links, what is content by 1 to 7.
+9. What an exception says may repeat what was said: messages and stacks are content, and so is the
    description of a status. What the operator says in the resource is none.
 
 Sources: the attribute tables of OpenTelemetry GenAI (also the deprecated keys), OpenInference,
@@ -23,9 +27,12 @@ smolagents, Haystack, CrewAI, Agno, LiveKit, Claude Code, Laminar and VoltAgent.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
+
+from trackway.export.tellings import Telling, telling_of
+from trackway.export.urls import without_query
 
 KEYS: Final = frozenset(
     {
@@ -50,18 +57,22 @@ KEYS: Final = frozenset(
         *("metadata", "logfire.json", "body", "event.body", "langfuse.trace.metadata"),
         *("langfuse.observation.metadata", "mlflow.traceRequestPreview"),
         *("mlflow.traceResponsePreview", "db.statement", "db.query.text", "file_path"),
+        *("url.query", "url.fragment", "http.query_string", "http.querystring"),
+        *("asgi.query_string", "http.request.query_string"),
     }
 )
 PREFIXES: Final = (
     *("gen_ai.prompt.", "gen_ai.completion.", "llm.input_messages.", "llm.output_messages."),
     *("llm.prompts.", "llm.completions.", "retrieval.documents.", "embedding.embeddings."),
     *("reranker.input_documents.", "reranker.output_documents.", "lk.pii."),
+    *("gen_ai.tool.call.arguments.", "gen_ai.tool.call.result.", "db.query.parameter."),
+    *("db.operation.parameter.", "http.request.query.", "url.query."),
 )
 _VARIABLE: Final = "gen_ai.prompt.variable."
 """What stands in a prompt for a variable, whatever its name: it may be called `name`."""
 NO_CONTENT: Final = frozenset(
     {
-        *("url.query", "process.command", "process.command_args", "container.command"),
+        *("url.template", "process.command", "process.command_args", "container.command"),
         *("container.command_args", "os.description", "db.query.summary"),
         *("ai.telemetry.functionId",),
     }
@@ -80,6 +91,9 @@ WORDS: Final = frozenset(
         *("command", "comment", "comments", "completion", "completions", "content", "contents"),
         *("context", "ctx", "data", "description", "dialogue", "document", "documents", "error"),
         *("errors", "example", "examples", "explanation", "feedback", "form", "goal", "goals"),
+        *("chat", "complaint", "diagnosis", "keyword", "keywords", "memo", "memos", "opinion"),
+        *("phrase", "request", "requests", "review", "search", "searches", "sentence", "sentences"),
+        *("symptom", "symptoms", "term", "terms", "wish"),
         *("history", "image", "images", "input", "inputs", "instruction", "instructions"),
         *("intent", "json", "knowledge", "kwargs", "memory", "message", "messages", "metadata"),
         *("msg", "note", "notes", "objective", "observation", "observations", "output"),
@@ -92,6 +106,13 @@ WORDS: Final = frozenset(
     }
 )
 """Last words of keys under which people, models and tools have their say."""
+FIELDS: Final = frozenset(
+    {
+        *("arg", "args", "argument", "arguments", "field", "fields", "form", "kwargs", "param"),
+        *("parameter", "parameters", "params", "variable", "variables"),
+    }
+)
+"""Words of keys behind which a caller's own names stand: nothing is known by those."""
 KNOWN_PREFIXES: Final = (
     *("http.", "url.", "server.", "client.", "network.", "net.", "rpc.", "messaging.", "code."),
     *("otel.", "service.", "telemetry.", "host.", "os.", "process.", "container.", "k8s.", "aws."),
@@ -100,21 +121,70 @@ KNOWN_PREFIXES: Final = (
     *("llm.token_count.", "traceloop.association.properties.lc_versions"),
 )
 """Namespaces whose values are no content, however long they are."""
-PARTS: Final = frozenset(
+CONVENTIONS: Final = (
+    *("gen_ai.", "openinference.", "mcp.", "db.", "graphql.", "feature_flag.", "peer.", "tls."),
+    *("dns.", "vcs.", "cicd.", "azure.", "traceloop.entity.", "traceloop.span."),
+)
+"""Namespaces that conventions define: a word there is an identifier."""
+HARMLESS: Final = frozenset(
+    {
+        *("agent", "base", "branch", "checksum", "cluster", "code", "commit", "component", "count"),
+        *("digest", "effort", "encoding", "endpoint", "env", "environment", "fingerprint"),
+        *("format", "framework", "function", "graph", "guid", "hash", "host", "hostname", "href"),
+        *("id", "ids", "integration", "kind", "kinds", "lang", "language", "languages", "level"),
+        *("library", "locale", "method", "mode", "model", "models", "namespace", "node", "ns"),
+        *("operation", "pipeline", "port", "project", "protocol", "provider", "providers"),
+        *("region", "release", "retriever", "revision", "role", "roles", "scheme", "server"),
+        *("service", "session", "severity", "sha", "stage", "state", "status", "strategy"),
+        *(
+            "system",
+            "tag",
+            "tags",
+            "tenant",
+            "tier",
+            "time",
+            "timestamp",
+            "tool",
+            "transport",
+            "type",
+        ),
+        *("types", "uri", "url", "uuid", "vendor", "version", "versions", "workflow", "zone"),
+    }
+)
+"""Last words of keys under which identifiers stand."""
+_ENDS: Final = frozenset({"finish", "stop"})
+"""Words before `reason`: why a model stopped, not why a customer left."""
+NAMED_FREELY: Final = frozenset(
     {
         *("agent", "chain", "component", "crew", "entity", "evaluation", "function", "graph"),
         *("handoff", "model", "node", "operation", "pipeline", "project", "prompt", "retriever"),
-        *("server", "step", "task", "team", "tool", "toolkit", "trace", "workflow"),
+        *("server", "step", "task", "team", "tool", "toolkit", "workflow"),
     }
 )
 """Parts of programs, whose names stay even with white space in them."""
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_SEVERAL_WORDS: Final = re.compile(
-    r"\s|[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"
+NAMED: Final = (
+    NAMED_FREELY
+    | HARMLESS - {"id", "ids", "tag", "tags"}
+    | {
+        *("call", "case", "class", "collection", "database", "dataset", "deployment", "event"),
+        *(
+            "experiment",
+            "file",
+            "guardrail",
+            "hook",
+            "host",
+            "index",
+            "job",
+            "message",
+            "middleware",
+        ),
+        *("module", "package", "parser", "plugin", "pod", "process", "queue", "resource", "run"),
+        *("runtime", "schema", "scope", "sdk", "serialized", "skill", "span", "table", "test"),
+        *("thread", "trace", "worker"),
+    }
 )
-"""White space, or a letter of a script that writes without (Thai, Khmer, Chinese, …)."""
-_LONGEST_NAME: Final = 80
-_CONTAINERS: Final = (str, bytes, Sequence, Mapping)
+"""Words before `name`: names of these are identifiers as long as they are one word."""
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 HARMLESS_ENDINGS: Final = (
     *(".role", ".finish_reason", ".name", ".id", ".type", ".version", ".score", ".tool_call_id"),
 )
@@ -129,40 +199,39 @@ EVENTS: Final = frozenset(
 
 def is_content(key: str, value: object) -> bool:
     """Tell whether what stands under a foreign key is content."""
-    return _is_content_under(key, isinstance(value, _CONTAINERS), _tells(value))
+    return telling_of(value) > _stays_under(key)
 
 
 @lru_cache(maxsize=8192)
-def _is_content_under(key: str, may_say: bool, tells: bool) -> bool:
-    """`may_say`: the value is no number; `tells`: it is more than an identifier."""
+def _stays_under(key: str) -> Telling:
+    """Return how much may stay under a key."""
     if key in KEYS or key.startswith(_VARIABLE):
-        return True
+        return Telling.NOTHING
     if key.startswith(PREFIXES) and not key.endswith(HARMLESS_ENDINGS):
-        return True
-    is_definition = key.startswith(DEFINITIONS) or key.endswith(DEFINITION_ENDINGS)
-    if key in NO_CONTENT or is_definition or not may_say:
-        return False
+        return Telling.NOTHING
+    if key in NO_CONTENT or key.startswith(DEFINITIONS) or key.endswith(DEFINITION_ENDINGS):
+        return Telling.SPEECH
     words = [word.lower() for word in _WORD.findall(key)]
-    if words and words[-1] in WORDS:
-        return True
-    is_name = words[-1:] == ["name"] and words[-2:-1] != [] and words[-2] in PARTS
-    return tells and not is_name and not key.startswith(KNOWN_PREFIXES)
+    before, last = ["", "", *words][-2:]
+    if last in WORDS or not FIELDS.isdisjoint(words):
+        return Telling.NUMBER
+    if key.startswith(KNOWN_PREFIXES) or (last == "name" and before in NAMED_FREELY):
+        return Telling.SPEECH
+    if key.startswith(CONVENTIONS) or _is_harmless(before, last):
+        return Telling.WORD
+    return Telling.MARK if WORDS.isdisjoint(words) else Telling.NUMBER
+
+
+def _is_harmless(before: str, last: str) -> bool:
+    """Tell by the last two words of a key whether a word under it is an identifier."""
+    if last in ("name", "names"):
+        return before in NAMED
+    return last in HARMLESS or (last in ("reason", "reasons") and before in _ENDS)
 
 
 def without_content(members: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what remains of an event or a link; the same object where that is all."""
-    kept = {key: value for key, value in members.items() if not is_content(key, value)}
-    return members if len(kept) == len(members) else kept
-
-
-def _tells(value: object) -> bool:
-    """Whether a value may say more than a name, a number or an id does."""
-    if isinstance(value, str):
-        return (
-            len(value) > _LONGEST_NAME
-            or value[:1] in ("{", "[")
-            or _SEVERAL_WORDS.search(value.strip()) is not None
-        )
-    if isinstance(value, Sequence) and not isinstance(value, bytes):
-        return any(map(_tells, value))
-    return isinstance(value, (Mapping, bytes))
+    told = {key: without_query(key, value) for key, value in members.items()}
+    kept = {key: value for key, value in told.items() if not is_content(key, value)}
+    same = len(kept) == len(members) and all(kept[key] is members[key] for key in members)
+    return members if same else kept
