@@ -23,12 +23,14 @@ from opentelemetry.context import Context
 from opentelemetry.trace import INVALID_SPAN, Span, get_current_span
 
 from trackway import ids
+from trackway.after_end import say_after_end
 from trackway.capture import record_capture_error
 from trackway.capture.integers import whole
+from trackway.fates import fate_of
 from trackway.faults import goes_on
 from trackway.forks import Counting
 from trackway.handed_over import Parts
-from trackway.recording import active, named, put, put_figure, put_text
+from trackway.recording import active, named, note_missed, put, put_figure, put_text
 from trackway.said import both_texts
 from trackway.schema import GenAI, Trackway
 
@@ -101,6 +103,7 @@ class Run:
         "_step",
         "clock",
         "ended",
+        "fate",
         "identity",
         "parts",
         "recording",
@@ -116,6 +119,8 @@ class Run:
         clock: str | None = None,
     ) -> None:
         self.identity = identity
+        self.fate = fate_of(identity.run_id)
+        """What is decided of its spans; held for those that come late."""
         self.clock = clock
         """The name of its clock here, where another process or part of the run has one too."""
         self._forks = Counting.forks
@@ -220,7 +225,8 @@ class Run:
     ) -> None:
         """Record what is true at the end, judged from state and effects, not from what was said.
 
-        `success=None` means unknown. `censored` marks a run cut off by a cost or time cap.
+        `success=None` means unknown. `censored` marks a run cut off by a cost or time cap. It may
+        come after the end of the run (`after_end.py`).
         """
         names = {
             Trackway.OUTCOME_LABEL: label,
@@ -234,7 +240,7 @@ class Run:
     ) -> None:
         """Record the final text and the terminal action: two different claims.
 
-        Of several texts all stand, of several actions the last.
+        Of several texts all stand, of several actions the last. They may come after the run's end.
         """
         self._final_given = self._final_given or text is not None
         if type(text) is str:
@@ -253,12 +259,8 @@ class Run:
     ) -> None:
         recorder = active()
         if recorder is None or not self.recording:
-            return
-        if self.ended:
-            problem = RuntimeError(f"{what}() came after the end of run {self.id}; call it inside")
-            record_capture_error(what, problem)
-            if recorder.keep_whole is not None and _tells_of_failure(names, figures):
-                recorder.keep_whole(self.id)
+            if self.ended and self.recording:
+                note_missed()
             return
         attributes: dict[str, Any] = {}
         try:
@@ -270,20 +272,14 @@ class Run:
                 put_figure(attributes, name, name.removeprefix("trackway."), recorder, given)
             said = {name: named(given, recorder.names) for name, given in names.items()}
             attributes.update({k: v for k, v in said.items() if v is not None})
-            self.span.set_attributes(attributes)
+            if not self.ended:
+                self.span.set_attributes(attributes)
+            elif attributes:
+                say_after_end(recorder, what, self.span, self.attributes, attributes)
         except BaseException as error:  # user objects run in here
             if goes_on(error):
                 raise
             record_capture_error(what, error)
-
-
-def _tells_of_failure(names: Mapping[str, Any], figures: Mapping[str, Any]) -> bool:
-    """Whether an outcome that comes too late for the record is one for which a run is kept."""
-    return (
-        figures.get(Trackway.OUTCOME_SUCCESS) is False
-        or figures.get(Trackway.OUTCOME_CENSORED) is True
-        or names.get(Trackway.OUTCOME_FAILURE_MODE) is not None
-    )
 
 
 _begun: WeakSet[Run] = WeakSet()

@@ -161,6 +161,8 @@ class Trackway:
     OUTCOME_FAILURE_MODE: Final = "trackway.outcome.failure_mode"
     OUTCOME_CENSORED: Final = "trackway.outcome.censored"
     OUTCOME_STATE: Final = "trackway.outcome.state"
+    AFTER_END: Final = "trackway.after_end"
+    """On a span that says an outcome or a final word of a run that had ended."""
     DEADLINE: Final = "trackway.deadline"
     TRUNCATED: Final = "trackway.truncated"
     CONTENT_SHA256: Final = "trackway.content.sha256"

@@ -134,12 +134,20 @@ def test_outcome_and_final_reach_the_current_run_from_anywhere(recorded: Any) ->
     assert attributes[Trackway.OUTPUT] == "Done."
 
 
-def test_an_outcome_after_the_end_is_counted_not_lost_in_silence(recorded: Any) -> None:
-    with trackway.run("refund") as run:
+def test_what_is_said_after_the_end_is_a_span_of_the_run(recorded: Any) -> None:
+    with trackway.run("refund", variant="candidate") as run:
         pass
-    before = trackway.capture_errors().get("outcome", 0)
-    run.outcome(True)
-    assert trackway.capture_errors()["outcome"] == before + 1
+    run.outcome(False, "unpaid")
+    run.outcome(None)  # says nothing
+    of, late = recorded.one("run refund"), recorded.one("outcome")
+    assert late.context.trace_id == of.context.trace_id
+    assert late.parent.span_id == of.context.span_id
+    assert dict(late.attributes) == {
+        **run.attributes,
+        Trackway.AFTER_END: True,
+        Trackway.OUTCOME_SUCCESS: False,
+        Trackway.OUTCOME_LABEL: "unpaid",
+    }
 
 
 def test_an_agent_outside_any_run_is_a_run(recorded: Any) -> None:

@@ -22,7 +22,11 @@ import pyarrow.compute as pc
 from trackway.schema import Operation
 from trackway_analyzer.reconstruct.columns import NEVER, NONE, Ints, Mask, SpanColumns, paired
 from trackway_analyzer.reconstruct.gap_rows import GapRow
-from trackway_analyzer.reconstruct.run_spans import RunSpans, attribute_columns
+from trackway_analyzer.reconstruct.run_spans import (
+    RunSpans,
+    attribute_columns,
+    said_after_end,
+)
 from trackway_analyzer.reconstruct.usage import COST, TOKENS, without
 from trackway_analyzer.spans import NO_TIME
 from trackway_analyzer.tables import RUN_SCHEMA
@@ -63,7 +67,7 @@ def runs_table(
     arrays["run_id"] = list(ids)
     arrays["trace_ids"] = _distinct(columns, run, rows, "trace_id", count)
     arrays["sources"] = _distinct(columns, run, rows, "source", count)
-    arrays |= _times(columns, run, rows, count)
+    arrays |= _times(columns, run, rows[~np.isin(rows, said_after_end(columns))], count)
     arrays["spans"] = pa.array(np.bincount(run[rows], minlength=count), pa.int32())
     arrays |= _of_steps(columns, run, heads, steps, count)
     arrays["gaps"] = gaps

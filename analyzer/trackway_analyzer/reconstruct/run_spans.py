@@ -11,7 +11,8 @@
    no tool said last without asking for a call; else the output of the agent right below a head
    that ended last, which may answer through a tool. Of a dialogue, what the assistant said at its
    end; of a stream, what its pieces say together (`spoken`). Output that is a JSON object is an
-   answer only if nothing else is there: frameworks record their whole state as output.
+   answer only if nothing else is there: frameworks record their whole state as output. A text that
+   the recorder was given after the run's end (`trackway.after_end`) comes before all that.
 5. Said: what the heads of other traces answered that ended before, in that order.
 6. Error: that of the head that ended last.
 """
@@ -55,6 +56,7 @@ ATTRIBUTES: Final = {
 _COLUMN_OF: Final = {key: column for column, key in ATTRIBUTES.items()}
 _COLUMNS: Final = _COLUMN_OF.keys()
 _PARTS: Final = f"{Trackway.FINGERPRINT}."
+_AFTER_END: Final = f'"{Trackway.AFTER_END}":'.replace(".", r"\.")
 
 
 @dataclass(slots=True)
@@ -91,7 +93,17 @@ def run_spans_of(
     for number, text in fallback.items():
         if spans[number].final_text is None:
             spans[number].final_text = text
+    late = said_after_end(columns)
+    late = late[np.lexsort((rank[late], columns.start[late]))]
+    for row, text in zip(late.tolist(), columns.values("output", late), strict=True):
+        if text is not None and run[row] != NONE:
+            spans[int(run[row])].final_text = text
     return spans
+
+
+def said_after_end(columns: SpanColumns) -> Ints:
+    """Return the rows that only say something of a run that had ended."""
+    return columns.naming(_AFTER_END)
 
 
 def _read_attributes(columns: SpanColumns, run: Ints, rank: Ints, spans: list[RunSpans]) -> None:
