@@ -4,8 +4,9 @@
    drawn by trace id; a step among them that failed is kept beside the share, as a failed run is.
 2. Spans of a run that was not drawn wait until its run span ends. If the run failed, or any of its
    spans did, all of them go on; else all are dropped, and so are those that come later, unless one
-   of these failed: then the run goes on after all, with what was dropped of it. That is kept within
-   `MAX_RECALLED` for this; what no longer is there is counted and said.
+   of these failed: then the run goes on after all, with what was dropped of it. That is held for
+   this within `MAX_RECALLED`, of the last `MAX_REMEMBERED` runs; what no longer is there is counted
+   and said. The decision itself is never forgotten before the run's last span (`fates`).
 3. Failed: a span with status ERROR, an outcome of success=False, censored or with a failure mode, a
    step not ok, an effect that was not applied. What only a reader would take for a failure, in a
    result that nothing is declared of, does not count.
@@ -33,6 +34,7 @@ from opentelemetry.sdk.trace import Event, ReadableSpan
 from opentelemetry.trace import StatusCode
 
 from trackway.capture import count_capture_errors
+from trackway.fates import KEPT, Fate, fate_of
 from trackway.foreign import operation_of
 from trackway.schema import STEP_OPERATIONS, Trackway
 
@@ -40,12 +42,12 @@ MAX_WAITING: Final = 50_000
 """Spans that wait for the end of their runs, at most."""
 MAX_RECALLED: Final = 32 << 20
 """Characters in spans that were dropped and may be called back, at most; a bare span is 1,000."""
+MAX_REMEMBERED: Final = 4096
+"""Runs whose dropped spans may be called back, at most."""
 LOST_OF_DROPPED: Final = "spans of runs that failed after they were dropped"
 """The place of `capture_errors()` that counts what could not be called back."""
 _BARE: Final = 1000
 _BITS: Final = 52
-_REMEMBERED: Final = 4096
-_KEPT: Final = -1
 _MAX_TOLD: Final = 16_384
 _NONE: Final[Mapping[str, Any]] = {}
 _LOGGER: Final = logging.getLogger("trackway")
@@ -147,8 +149,8 @@ class TailSampler:
         self._lock = threading.RLock()
         self._waiting: OrderedDict[str, list[ReadableSpan]] = OrderedDict()
         self._count = 0
-        self._decided: OrderedDict[str, int] = OrderedDict()
-        """How many spans of a run were dropped; `_KEPT` where it is kept."""
+        self._decided: OrderedDict[str, Fate] = OrderedDict()
+        """Runs that were decided last: held here too, since spans may come of which no `Run` is."""
         self._dropped = _Recallable()
         self.kept_undecided = 0
         """Runs that went on because too much was waiting."""
@@ -172,30 +174,29 @@ class TailSampler:
     def keep(self, run_id: str) -> None:
         """Keep this run, whatever becomes of it: another process has a part of it."""
         with self._lock:
-            if self._decided.get(run_id, _KEPT) != _KEPT:
-                ready = self._call_back(run_id)
-            else:
-                self._waiting.setdefault(run_id, [])
+            fate = fate_of(run_id)
+            if fate.dropped in (None, KEPT):
                 ready = self._close(run_id, keep=True)
+            else:
+                ready = self._call_back(run_id, fate)
         for span in ready:
             self._emit(span)
 
     def release(self) -> None:
         """Hand on what still waits: the process goes, and a run without an end did not end well."""
         with self._lock:
-            left = [span for spans in self._waiting.values() for span in spans]
-            self._waiting.clear()
-            self._count = 0
+            open_runs = list(self._waiting)
+            left = [span for run_id in open_runs for span in self._close(run_id, keep=True)]
         for span in left:
             self._emit(span)
 
     def _decide(self, run_id: str, span: ReadableSpan, *, ended: bool) -> list[ReadableSpan]:
         with self._lock:
-            dropped = self._decided.get(run_id)
-            if dropped == _KEPT:
-                return [span]
-            if dropped is not None:
-                return self._take_late(run_id, span)
+            fate = fate_of(run_id)
+            if fate.dropped == KEPT:
+                return [*self._no_longer_waiting(run_id), span]
+            if fate.dropped is not None:
+                return self._take_late(run_id, fate, span)
             spans = self._waiting.setdefault(run_id, [])
             spans.append(span)
             self._count += 1
@@ -206,34 +207,46 @@ class TailSampler:
                 return self._close(next(iter(self._waiting)), keep=True)
             return []
 
-    def _take_late(self, run_id: str, span: ReadableSpan) -> list[ReadableSpan]:
+    def _take_late(self, run_id: str, fate: Fate, span: ReadableSpan) -> list[ReadableSpan]:
         """Take a span of a run that was dropped: if it failed, the run did."""
         if failed(span):
-            return [*self._call_back(run_id), span]
-        self._decided[run_id] += 1
-        self._dropped.add(run_id, [span])
+            return [*self._call_back(run_id, fate), span]
+        self._drop(run_id, fate, [span])
         return []
 
-    def _call_back(self, run_id: str) -> list[ReadableSpan]:
+    def _call_back(self, run_id: str, fate: Fate) -> list[ReadableSpan]:
         """Keep a run after all, with what is there of its spans; tell of the others."""
         spans = self._dropped.take(run_id)
-        gone = self._decided[run_id] - len(spans)
-        self._decided[run_id] = _KEPT
+        gone = (fate.dropped or 0) - len(spans)
+        self._remember(run_id, fate, KEPT)
         if gone:
             count_capture_errors(LOST_OF_DROPPED, gone)
             _tell_of_gone()
         return spans
 
     def _close(self, run_id: str, *, keep: bool) -> list[ReadableSpan]:
-        spans = self._waiting.pop(run_id)
-        self._count -= len(spans)
-        self._decided[run_id] = _KEPT if keep else len(spans)
-        while len(self._decided) > _REMEMBERED:
-            self._dropped.take(self._decided.popitem(last=False)[0])
+        spans = self._no_longer_waiting(run_id)
         if keep:
+            self._remember(run_id, fate_of(run_id), KEPT)
             return spans
-        self._dropped.add(run_id, spans)
+        self._drop(run_id, fate_of(run_id), spans)
         return []
+
+    def _no_longer_waiting(self, run_id: str) -> list[ReadableSpan]:
+        spans = self._waiting.pop(run_id, [])
+        self._count -= len(spans)
+        return spans
+
+    def _drop(self, run_id: str, fate: Fate, spans: Sequence[ReadableSpan]) -> None:
+        self._remember(run_id, fate, (fate.dropped or 0) + len(spans))
+        self._dropped.add(run_id, spans)
+
+    def _remember(self, run_id: str, fate: Fate, dropped: int) -> None:
+        fate.dropped = dropped
+        self._decided[run_id] = fate
+        self._decided.move_to_end(run_id)
+        while len(self._decided) > MAX_REMEMBERED:
+            self._dropped.take(self._decided.popitem(last=False)[0])
 
 
 @cache
