@@ -3,7 +3,8 @@
 1. A text that is a URL as a whole loses user info, parameters (`;`), query and fragment. For query
    and fragment stands a mark: nobody is to take what remains for the whole URL.
 2. So does a path alone that has a query (`/search?q=…`), and whatever stands under a key that ends
-   as those of URLs do (`_ENDINGS`). In the name of a span each word is looked at.
+   as those of URLs do (`_ENDINGS`). In the name of a span each word with
+   a `/` and a query is cut.
 3. What needs nothing of this is the same object.
 """
 
@@ -21,7 +22,7 @@ _URL: Final = re.compile(
 )
 _UNDER_URL: Final = re.compile(r"(?P<place>[^?#;]*)(?P<rest>[?#;].*)", re.DOTALL)
 _PATH_WITH_QUERY: Final = re.compile(r"(?P<place>/[^\s?]*)(?P<rest>\?.*)", re.DOTALL)
-_QUERY_IN_NAME: Final = re.compile(r"(?P<place>\S*/[^\s?]*)\?\S+")
+_NAME_WORD: Final = re.compile(r"\S+")
 _ENDINGS: Final = (
     *("url", "uri", "href", "link", "target", "path", "url.full", "url.original", "endpoint"),
     *("referer", "referrer", "location"),
@@ -41,7 +42,12 @@ def without_query(key: str, value: Any) -> Any:
 
 def name_without_query(name: str) -> str:
     """Return the name of a span without the queries of the paths and URLs in it."""
-    return _QUERY_IN_NAME.sub(rf"\g<place>{_MARK}", name) if "?" in name else name
+    return _NAME_WORD.sub(_word, name) if "?" in name else name
+
+
+def _word(found: re.Match[str]) -> str:
+    place, query, rest = found[0].partition("?")
+    return place + _MARK if query and rest and "/" in place else found[0]
 
 
 def _bare(key: str, text: str) -> str:

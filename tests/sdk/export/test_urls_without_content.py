@@ -66,3 +66,8 @@ def test_a_url_keeps_scheme_host_port_and_path_and_no_query(tmp_path: Path) -> N
 def test_a_url_without_a_query_is_as_it_was(url: str) -> None:
     span = ReadableSpan("GET /s", attributes={"url.full": url, "http.route": url})
     assert Cleaner(content=False).clean(span) is span
+
+
+@pytest.mark.parametrize("name", ["Is it a/b?", "Why? a/b", "GET /users/{id}", "/" * 20_000 + " ?"])
+def test_a_name_without_a_query_is_as_it_was(name: str) -> None:
+    assert Cleaner(content=False).clean(ReadableSpan(name)).name == name
