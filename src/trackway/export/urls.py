@@ -3,8 +3,8 @@
 1. A text that is a URL as a whole loses user info, parameters (`;`), query and fragment. For query
    and fragment stands a mark: nobody is to take what remains for the whole URL.
 2. So does a path alone that has a query (`/search?q=…`), and whatever stands under a key that ends
-   as those of URLs do (`_ENDINGS`). In the name of a span each word with
-   a `/` and a query is cut.
+   as those of URLs do (`_ENDINGS`). Of the name of a span, each word
+   with a `/` and a query.
 3. What needs nothing of this is the same object.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from operator import is_
 from typing import Any, Final
 
 from trackway.schema import redaction_marker
@@ -36,7 +37,7 @@ def without_query(key: str, value: Any) -> Any:
         return _bare(key, value)
     if isinstance(value, (tuple, list)):
         items: Sequence[Any] = [without_query(key, item) for item in value]
-        return value if all(map(_is, items, value)) else tuple(items)
+        return value if all(map(is_, items, value)) else tuple(items)
     return value
 
 
@@ -63,7 +64,3 @@ def _bare(key: str, text: str) -> str:
     if found["rest"]:
         bare += _MARK
     return text if bare == text else bare
-
-
-def _is(one: Any, other: Any) -> bool:
-    return one is other
