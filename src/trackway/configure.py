@@ -9,8 +9,9 @@
    set, ours becomes the global one. A provider of another make that takes no processors is left
    alone, and ours stays private. What is said of the service counts for what Trackway writes,
    whosever the provider is.
-4. Calling it again with the same arguments changes nothing; with others, spans go to the new
-   targets.
+4. Calling it again with the same arguments changes nothing. With others it replaces the whole
+   configuration, says what changes, and never turns content on or redaction off by saying nothing
+   (`settings.py`).
 5. `TRACKWAY_DISABLED` or `OTEL_SDK_DISABLED` make all of this a no-op.
 """
 
@@ -41,6 +42,7 @@ from trackway.provider import bounds_on, named_resource, new_provider, our_trace
 from trackway.recording import Recorder, install
 from trackway.run_end import DEFAULT_SECONDS, RunEndFlush
 from trackway.sampling import is_kept
+from trackway.settings import carried, settled, tell_of_changes
 from trackway.their_sampler import tell_of_sampler
 from trackway.threads_and_processes import (
     hand_over_to_threads_and_processes,
@@ -57,6 +59,10 @@ class _Configured:
     """What `configure()` has set up in this process."""
 
     arguments: Mapping[str, Any] | None = None
+    program: Mapping[str, Any] | None = None
+    """The same, without what a test has said."""
+    settings: Mapping[str, Any] | None = None
+    """What counts of them."""
     provider: TracerProvider | None = None
     pipeline: Pipeline | None = None
     pipelines: Final[weakref.WeakKeyDictionary[TracerProvider, Pipeline]] = (
@@ -107,32 +113,31 @@ def configure(
     """
     arguments = dict(locals())
     check(arguments)
+    arguments = carried(arguments, _Configured.program)
     found = read_environment()
     if found.disabled:
         install(None, disabled=True)
         return None
     if _Configured.arguments == arguments:
         return _Configured.provider
+    settings = settled(arguments, found)
     declared = _declared(tools, found.tools)
-    kept = share(_first(sample, found.sample, 1.0))
+    kept = share(settings["sample"])
     if _Configured.held is not None:
         kept = 1.0
-    tail = kept < 1 and _first(keep_failed, found.keep_failed, True)
-    bounds = bounds_on(limits or Limits(), tracer_provider)
-    redactor = _redactor(_first(redact, found.redact, True))
-    content = _first(capture_content, found.content, True)
+    tail = kept < 1 and settings["keep_failed"]
+    bounds = bounds_on(settings["limits"], tracer_provider)
+    redactor = _redactor(settings["redact"])
+    content = settings["capture_content"]
     cleaner = Cleaner(redactor, bounds, content)
     targets = [_Configured.held] if _Configured.held else _targets(export, found, cleaner)
-    told = named_resource(_first(service_name, found.service_name), resource)
+    told = named_resource(settings["service_name"], settings["resource"])
     provider, pipeline = _provider(tracer_provider, told)
     tell_of_sampler(provider)
     pipeline.replace(targets, kept if tail else None, told_on(provider, told))
-    defaults = {
-        "version": _first(version, found.version, None),
-        "variant": _first(variant, found.variant, None),
-    }
+    defaults = {name: settings[name] for name in ("version", "variant")}
     names = Capture(bounds, redactor)
-    in_baggage = _first(baggage, found.baggage, False)
+    in_baggage = settings["baggage"]
     install(
         Recorder(
             tracer=our_tracer(provider),
@@ -143,15 +148,16 @@ def configure(
             keep_whole=pipeline.keep_whole if tail else None,
             to_baggage=with_baggage if in_baggage else None,
             from_baggage=place_in_baggage if in_baggage else None,
-            flush_at_run_end=_run_end_flush(
-                pipeline, _first(flush_at_run_end, found.flush_at_run_end)
-            ),
+            flush_at_run_end=_run_end_flush(pipeline, settings["flush_at_run_end"]),
             declared=declared,
         )
     )
-    hands_over(_first(hand_over, found.hand_over, True))
+    hands_over(settings["hand_over"])
     close_at_exit(_close, _last_word)
-    _Configured.arguments = arguments
+    if _Configured.settings is not None and _Configured.held is None:
+        tell_of_changes(_Configured.settings, settings)
+    _Configured.arguments = _Configured.program = arguments
+    _Configured.settings = settings
     return provider
 
 
@@ -185,7 +191,7 @@ def shutdown(timeout: float = DEFAULT_TIMEOUT) -> bool:
     pipeline = _Configured.pipeline
     install(None, disabled=True, missed=None if pipeline is None else pipeline.late.note)
     hands_over(False)
-    _Configured.arguments = None
+    _Configured.arguments = _Configured.program = _Configured.settings = None
     return pipeline is None or pipeline.close(timeout)
 
 
@@ -198,11 +204,6 @@ def _close() -> None:
 def _last_word() -> None:
     if _Configured.pipeline is not None:
         _Configured.pipeline.last_word()
-
-
-def _first(*values: Any) -> Any:
-    """Return the first value that says something: argument, environment, default."""
-    return next((value for value in values if value is not None), None)
 
 
 def _run_end_flush(pipeline: Pipeline, wanted: bool | float) -> RunEndFlush | None:

@@ -56,6 +56,7 @@ class _Before:
 
     def __init__(self) -> None:
         self.arguments = _Configured.arguments
+        self._program, self._settings = _Configured.program, _Configured.settings
         self._held, self._provider = _Configured.held, _Configured.provider
         self._pipeline, self._handing_over = _Configured.pipeline, _Configured.handing_over
         self._recorder, self._missed = _State.recorder, _State.missed
@@ -66,6 +67,7 @@ class _Before:
         """Record as before; where nothing did, nothing does."""
         ours = self._provider is None and trace.get_tracer_provider() is _Configured.provider
         _Configured.held, _Configured.arguments = self._held, self.arguments
+        _Configured.program, _Configured.settings = self._program, self._settings
         if self._provider is not None:
             _Configured.provider, _Configured.pipeline = self._provider, self._pipeline
         hands_over(self._handing_over)

@@ -31,12 +31,13 @@ class MemorySpans:
 
     def configure(self, **arguments: Any) -> None:
         """Record into this memory from here on; takes the arguments of `trackway.configure`."""
-        said = last_said()
+        said, program = last_said(), _Configured.program
         self.clear()
         configure(export=_Target(self._exporter), **arguments)
         if _Configured.held is not None and _Configured.arguments is not None:
             _Configured.arguments = Ours(_Configured.arguments)
             _Configured.arguments.said = said
+            _Configured.program = program
         self._arguments = _Configured.arguments
 
     @contextmanager

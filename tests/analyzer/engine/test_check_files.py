@@ -243,6 +243,16 @@ def test_a_call_whose_outcome_nobody_could_judge_is_not_taken_for_one_like_it() 
     assert_same(spans, policy)
 
 
+def assert_some_claim_falsely(rows: list[dict[str, Any]]) -> None:
+    spans = pa.Table.from_pylist(rows, schema=SPAN_SCHEMA)
+    policy = Policy.from_yaml(
+        "version: 1\nrules:\n  - claim: {says: account was closed, needs: delete_account}\n"
+    )
+    found = check(reconstruct(spans), policy).table
+    assert 0 < found["state"].to_pylist().count("violated") < 40
+    assert_same(spans, policy)
+
+
 def test_what_was_said_after_the_end_of_a_run_is_found() -> None:
     rows = population(40, [], 0, 3).to_pylist()
     for run in [row for row in rows if row["operation"] == "workflow"]:
@@ -254,13 +264,7 @@ def test_what_was_said_after_the_end_of_a_run_is_found() -> None:
             said |= {"name": "final", "start": run["end"], "end": run["end"]}
             said |= {"output": "Your account was closed."}
             rows.append(said | {"attributes": '{"trackway.after_end":true}'})
-    spans = pa.Table.from_pylist(rows, schema=SPAN_SCHEMA)
-    policy = Policy.from_yaml(
-        "version: 1\nrules:\n  - claim: {says: account was closed, needs: delete_account}\n"
-    )
-    found = check(reconstruct(spans), policy).table
-    assert 0 < found["state"].to_pylist().count("violated") < 40
-    assert_same(spans, policy)
+    assert_some_claim_falsely(rows)
 
 
 def test_what_a_stream_claims_in_pieces_is_found() -> None:
@@ -269,13 +273,7 @@ def test_what_a_stream_claims_in_pieces_is_found() -> None:
         if row["operation"] == "workflow" and row["run_id"][-1] in "02468":
             row["output"] = '[{"d":"Your account was "},{"d":"closed."}]'
             row["attributes"] = f'{row["attributes"][:-1]},"trackway.stream.chunks":2}}'
-    spans = pa.Table.from_pylist(rows, schema=SPAN_SCHEMA)
-    policy = Policy.from_yaml(
-        "version: 1\nrules:\n  - claim: {says: account was closed, needs: delete_account}\n"
-    )
-    found = check(reconstruct(spans), policy).table
-    assert 0 < found["state"].to_pylist().count("violated") < 40
-    assert_same(spans, policy)
+    assert_some_claim_falsely(rows)
 
 
 def test_an_answer_that_nobody_can_read_is_not_taken_for_one_that_claims_nothing() -> None:
