@@ -136,7 +136,8 @@ def unread(level: Mapping[str, Any], names: Collection[str]) -> list[str]:
         if isinstance(value, dict | list)
         and value
         and name not in _TOLD
-        and not (name in names and isinstance(value, list))
+        # Who reads the spans tells of what stands in their place.
+        and not (name in names and (names is SPANS or isinstance(value, list)))
     }
     if listed(level, names) is not None:
         return sorted(name for name, value in others.items() if tells_of_spans(value))
