@@ -46,8 +46,9 @@ if __name__ == "__main__":
 CONFIGURE = 'trackway.configure("agent", export="traces")'
 IN_POOL = """
     with trackway.run("t"):
-        with context.Pool(2) as pool:
-            pool.map(delete, range(3)), pool.map(delete, []), pool.apply(outside, (1,))
+        pool = context.Pool(2)
+        pool.map(delete, range(3)), pool.map(delete, []), pool.apply(outside, (1,))
+        pool.close(), pool.join()
 """
 IN_EXECUTOR = """
     with trackway.run("t"):

@@ -28,7 +28,7 @@ from trackway.configure import configure
 from trackway.export.shown import shown
 from trackway.instrument.registry import BY_NAME, LIBRARIES
 from trackway.instrument.turning_on import instrument
-from trackway.propagation import carried, carrier
+from trackway.propagation import carrier, in_place
 
 NAME: Final = "trackway"
 _DISTRO: Final = "OTEL_PYTHON_DISTRO"
@@ -102,7 +102,8 @@ def _open_run_of_process() -> None:
     if not task:
         return
     given = os.environ.get(_CARRIER)
-    block: AbstractContextManager[Any] = run(task) if given is None else carried(json.loads(given))
+    # A process that was started for the run may serve on until it is killed: no part, no marks.
+    block: AbstractContextManager[Any] = run(task) if given is None else in_place(json.loads(given))
     block.__enter__()
     if given is None:
         os.environ[_CARRIER] = json.dumps(carrier())
