@@ -112,7 +112,7 @@ def _file_of(run_id: str, folder: Path, taken: set[str]) -> Path:
         if name.casefold() not in taken and (not file.exists() or _is_of(run_id, file)):
             taken.add(name.casefold())
             return file
-    raise AssertionError("numbers end")  # pragma: no cover
+    raise AssertionError("numbers end")  # pragma: no cover  # they do not
 
 
 def _is_of(run_id: str, file: Path) -> bool:

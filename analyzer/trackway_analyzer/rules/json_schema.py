@@ -21,7 +21,7 @@ from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import SchemaError
 from jsonschema.protocols import Validator
 from jsonschema.validators import validator_for
-from jsonschema_specifications import REGISTRY as DRAFTS  # type: ignore[import-untyped]
+from jsonschema_specifications import REGISTRY as DRAFTS  # type: ignore[import-untyped]  # no py.typed
 from referencing import Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012, Schema
