@@ -31,6 +31,14 @@ def any_choice_works(run: list[tuple[str, bool, int]], edges: list[tuple[str, st
     )
 
 
+def grouped(calls: list[tuple[str, bool, bool]]) -> list[tuple[str, bool, int]]:
+    """Number the groups of calls, each of which may join the one before."""
+    run: list[tuple[str, bool, int]] = []
+    for tool, ok, joins in calls:
+        run.append((tool, ok, run[-1][2] if joins and run else len(run)))
+    return run
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from("abcd"), st.booleans(), st.booleans()), max_size=7),
@@ -39,9 +47,7 @@ def any_choice_works(run: list[tuple[str, bool, int]], edges: list[tuple[str, st
 def test_the_earliest_choice_works_if_any_does(
     calls: list[tuple[str, bool, bool]], edges: list[tuple[str, str]]
 ) -> None:
-    run: list[tuple[str, bool, int]] = []
-    for tool, ok, joins in calls:
-        run.append((tool, ok, run[-1][2] if joins and run else len(run)))
+    run = grouped(calls)
     records = [{"tool": tool, "ok": ok, "group": group} for tool, ok, group in run]
 
     found = PartialOrder(edges).check(trajectory_of(records, final_text="").batch)
@@ -117,9 +123,7 @@ def every_pass_in_order(run: list[tuple[str, bool, int]], edges: list[tuple[str,
 def test_every_pass_is_judged_where_the_rule_says_so(
     calls: list[tuple[str, bool, bool]], edges: list[tuple[str, str]]
 ) -> None:
-    run: list[tuple[str, bool, int]] = []
-    for tool, ok, joins in calls:
-        run.append((tool, ok, run[-1][2] if joins and run else len(run)))
+    run = grouped(calls)
     records = [{"tool": tool, "ok": ok, "group": group} for tool, ok, group in run]
 
     batch = trajectory_of(records, final_text="").batch
