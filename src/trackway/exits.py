@@ -6,7 +6,8 @@
    program's own stays: whoever handles the signal exits in an orderly way. Only the main thread can
    set a handler: where `configure()` runs in another, the log says so once.
 3. A child of `multiprocessing` leaves without running exit handlers: there it happens in the
-   finalizers that `multiprocessing` does run.
+   finalizers that `multiprocessing` does run. Pools end their workers by SIGTERM, also one that
+   waits in a lock (`noticed`).
 4. A child of `os.fork` keeps recording; what the parent had not sent yet stays the parent's.
 5. Threads that go on ending spans meanwhile cannot be waited for. How many came too late is said
    after the other exit handlers of the process, as far as they were registered later.
@@ -25,6 +26,8 @@ import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
+
+from trackway.noticed import bring_to_notice, has_begun
 
 _LOGGER: Final = logging.getLogger("trackway")
 _EARLY: Final = 100
@@ -46,6 +49,8 @@ def close_at_exit(close: Callable[[], object], last_word: Callable[[], object]) 
     _Installed.close = close
     _Installed.last_word = last_word
     _handle_sigterm()
+    if multiprocessing.parent_process() is not None or _is_spawned():
+        _bring_to_notice()
     if not first:
         return
     if multiprocessing.parent_process() is None:
@@ -76,7 +81,18 @@ def _close_and_say() -> None:
 
 
 def _register_finalizer(_: Any) -> None:
+    _bring_to_notice()
     multiprocessing.util.Finalize(None, _close_and_say, exitpriority=_EARLY)
+
+
+def _is_spawned() -> bool:
+    """Whether this is such a child that imports the main module, and has no parent until then."""
+    return getattr(multiprocessing.current_process(), "_inheriting", False)
+
+
+def _bring_to_notice() -> None:
+    if signal.getsignal(signal.SIGTERM) is _terminate:
+        bring_to_notice(signal.SIGTERM)
 
 
 def _handle_sigterm() -> None:
@@ -111,6 +127,7 @@ def _standing_in_for_default(set_handler: Callable[..., Any]) -> Callable[..., A
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
+    has_begun()
     _close_and_say()
     set_handler = getattr(signal.signal, "original", signal.signal)
     set_handler(number, signal.SIG_DFL)

@@ -45,10 +45,8 @@ if __name__ == "__main__":
 """
 CONFIGURE = 'trackway.configure("agent", export="traces")'
 IN_POOL = """
-    with trackway.run("t"):
-        pool = context.Pool(2)
+    with trackway.run("t"), context.Pool(2) as pool:
         pool.map(delete, range(3)), pool.map(delete, []), pool.apply(outside, (1,))
-        pool.close(), pool.join()
 """
 IN_EXECUTOR = """
     with trackway.run("t"):
