@@ -9,6 +9,8 @@ pieces are kept as a list. An answer cut short keeps what came. Texts are kept u
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any, Final
 
 from trackway.completions import provider_of
@@ -54,6 +56,12 @@ class CompletionCollector(Collector):
         else:
             super().add(item)
 
+    @property
+    def cut(self) -> bool:
+        """Whether a text of the answer went on after the bound."""
+        answer = self._chat or self._events or self._response
+        return super().cut or (answer is not None and any(text.cut for text in answer.written()))
+
     def result(self) -> Any:
         """Return the whole answer, in the provider's own unstreamed shape."""
         if self._chat is not None:
@@ -73,17 +81,22 @@ def _position(piece: Any, default: int = 0) -> int:
 class _Text:
     """A text that grows up to the bound."""
 
-    __slots__ = ("_length", "_pieces")
+    __slots__ = ("_length", "_pieces", "cut")
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._length = 0
+        self.cut = False
 
     def add(self, piece: Any) -> None:
         text = text_of(piece)
-        if text is not None and self._length < MAX_CHARACTERS:
+        if not text:
+            return
+        if self._length < MAX_CHARACTERS:
             self._pieces.append(text)
             self._length += len(text)
+        else:
+            self.cut = True
 
     def __str__(self) -> str:
         return "".join(self._pieces)
@@ -113,6 +126,11 @@ class _ChatChoice:
             call["arguments"].add(get(get(piece, "function"), "arguments"))
         self.finish_reason = word(get(choice, "finish_reason")) or self.finish_reason
 
+    def written(self) -> Iterator[_Text]:
+        yield self.content
+        for call in self.calls.values():
+            yield from (call["name"], call["arguments"])
+
     def result(self) -> dict[str, Any]:
         calls = [
             {
@@ -141,6 +159,9 @@ class _ChatAnswer:
                 self.head[name] = value
         for choice in items_of(get(chunk, "choices"), _MOST):
             self.choices.setdefault(_position(choice), _ChatChoice()).add(choice)
+
+    def written(self) -> Iterator[_Text]:
+        return chain.from_iterable(choice.written() for choice in self.choices.values())
 
     def result(self) -> dict[str, Any]:
         choices = [choice.result() for _, choice in sorted(self.choices.items())]
@@ -184,6 +205,10 @@ class _ResponsesAnswer:
         elif kind in _SPOKEN or kind in _WRITTEN:
             self.kinds[position] = _SPOKEN.get(kind, "")
             self.texts.setdefault(position, _Text()).add(get(event, "delta"))
+
+    def written(self) -> Iterator[_Text]:
+        """Return what is put together here; a response that came whole has no need of it."""
+        return iter(() if self.whole is not None else self.texts.values())
 
     def result(self) -> Any:
         if self.whole is not None:
@@ -256,6 +281,9 @@ class _AnthropicAnswer:
             value = get(usage, name)
             if type(value) is int:
                 self.usage[name] = value
+
+    def written(self) -> Iterator[_Text]:
+        return (text for _, text in self.blocks.values())
 
     def result(self) -> dict[str, Any]:
         content = [_block(block, str(text)) for _, (block, text) in sorted(self.blocks.items())]

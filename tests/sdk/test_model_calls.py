@@ -7,7 +7,7 @@ import gc
 import hashlib
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -22,6 +22,7 @@ from opentelemetry.trace import StatusCode
 import trackway
 from trackway.messages import messages
 from trackway.schema import GenAI, Trackway
+from trackway.streams import MAX_CHARACTERS
 
 QUESTION = [
     {"role": "system", "content": "You refund."},
@@ -572,9 +573,44 @@ def test_a_stream_is_put_together(
         assert recorded.value(span, GenAI.OUTPUT_MESSAGES) == output
     assert (span.attributes[GenAI.INPUT_TOKENS], span.attributes[GenAI.OUTPUT_TOKENS]) == tokens
     assert span.attributes[Trackway.STREAM_CHUNKS] == chunks
+    assert Trackway.TRUNCATED not in span.attributes
     assert span.attributes[GenAI.RESPONSE_TIME_TO_FIRST_CHUNK] >= 0
     if returned:
         assert span.attributes[GenAI.PROVIDER_NAME] == provider
+
+
+def chat_chunk(text: str) -> object:
+    return {"choices": [{"delta": {"content": text}}]}
+
+
+def chat_call_chunk(text: str) -> object:
+    call = {"index": 0, "function": {"name": "refund", "arguments": text}}
+    return {"choices": [{"delta": {"tool_calls": [call]}}]}
+
+
+def responses_event(text: str) -> object:
+    return {"type": "response.output_text.delta", "output_index": 0, "delta": text}
+
+
+def anthropic_event(text: str) -> object:
+    delta = {"type": "text_delta", "text": text}
+    return {"type": "content_block_delta", "index": 0, "delta": delta}
+
+
+@pytest.mark.parametrize(
+    "piece", [str, chat_chunk, chat_call_chunk, responses_event, anthropic_event]
+)
+@pytest.mark.parametrize(("length", "is_cut"), [(1, False), (MAX_CHARACTERS, True)])
+def test_a_stream_is_cut_where_it_goes_on_after_the_bound(
+    recorded: Any, piece: Callable[[str], object], length: int, is_cut: bool
+) -> None:
+    @trackway.llm
+    def stream() -> Iterator[object]:
+        yield from (piece("x" * length), piece("y"))
+
+    list(stream())
+    cut = recorded.one("chat").attributes.get(Trackway.TRUNCATED, ())
+    assert ("stream" in cut) == is_cut
 
 
 def test_an_async_stream_is_put_together(recorded: Any, endpoint: Endpoint) -> None:
