@@ -1,8 +1,9 @@
 """One message of any provider or framework, told by its keys.
 
 Taken: GenAI parts, OpenAI chat messages and Responses items, Anthropic, Bedrock, Gemini and
-Vercel messages, LangChain messages in both serialisations, bare completions, the
-`function_call` of 2023 and its answers, whose role is `function`.
+Vercel messages, LangChain messages in all serialisations, bare completions, the
+`function_call` of 2023 and its answers, whose role is `function`; and without a role, blocks of a
+message's content and objects that hold calls.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from trackway_analyzer.dialects.parts import (
+    BLOCKS,
     Part,
     call_part,
     holds_results,
@@ -66,10 +68,27 @@ def read_message(item: dict[str, Any], role: str) -> Message | None:
     if isinstance(parts, list):
         return assembled(role_of(named, role), list(parts_of(parts)))
     if not isinstance(named, str):
-        return None
+        return _without_role(item, role)
     if item.keys().isdisjoint(_CHAT_KEYS):
         return None
     return assembled(role_of(named, role), list(_chat_parts(item)))
+
+
+def _without_role(item: dict[str, Any], role: str) -> Message | None:
+    """Return the message that a block of one is, or an object that holds calls."""
+    function, kind = item.get("function"), item.get("type")
+    is_call = isinstance(function, dict) and "arguments" in function
+    if is_call or (isinstance(kind, str) and kind in BLOCKS):
+        told = list(parts_of([item]))
+    elif item.keys().isdisjoint(_CALL_KEYS):
+        return None
+    else:
+        told = list(_chat_parts(item))
+    asks = any(part.get("type") == "tool_call" for part in told)
+    return assembled("assistant" if asks else role, told) if told else None
+
+
+_CALL_KEYS = frozenset(["tool_calls", "toolCalls", "function_call", "additional_kwargs"])
 
 
 def _is_completion(item: dict[str, Any]) -> bool:
@@ -90,18 +109,28 @@ def _langchain(item: dict[str, Any]) -> dict[str, Any] | None:
     for name in ("data", "kwargs"):
         inner = item.get(name)
         if isinstance(inner, dict) and "content" in inner and isinstance(item.get("type"), str):
-            kind = inner.get("type") or inner.get("role") or item["type"]
+            kind = inner.get("type") or inner.get("role") or _class_of(item) or item["type"]
             return {**inner, "type": kind}
     if "content" in item and text(item.get("type")) in _LANGCHAIN_TYPES:
         return item
     return None
 
 
+def _class_of(item: dict[str, Any]) -> str | None:
+    """Return the type that a serialised object's class tells: `[..., "AIMessage"]`."""
+    path = item.get("id")
+    last = path[-1] if isinstance(path, list) and path else None
+    if not isinstance(last, str):
+        return None
+    return last.removesuffix("Chunk").removesuffix("Message").lower()
+
+
 _LANGCHAIN_TYPES = frozenset(["human", "ai", "tool", "system", "AIMessageChunk"])
 
 
 def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
-    content, call_id = item.get("content", item.get("contents")), item.get("tool_call_id")
+    content = next((item[name] for name in _CONTENTS if item.get(name) is not None), None)
+    call_id = item.get("tool_call_id")
     kinds = (item.get("role"), item.get("type"))
     known: set[Any] = set()
     is_response = call_id is not None or "tool" in kinds or "function" in kinds
@@ -126,6 +155,9 @@ def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
             yield part
 
 
+_CONTENTS = ("content", "contents", "text", "completion")
+
+
 def _told_beside(content: Iterable[Part], beside: list[Part]) -> list[Part]:
     """Return parts without calls that have no name where the calls beside them tell more."""
     told = {part["id"] for part in beside if part["name"] is not None}
@@ -143,7 +175,7 @@ def _calls(item: dict[str, Any]) -> Iterator[Part]:
     """The calls that stand beside a message's content, in today's form or that of 2023."""
     former = item.get("additional_kwargs")
     former = former if isinstance(former, dict) else {}
-    calls = item.get("tool_calls") or former.get("tool_calls")
+    calls = item.get("tool_calls") or item.get("toolCalls") or former.get("tool_calls")
     calls = calls if isinstance(calls, list) else []
     for call in calls:
         if isinstance(call, dict):

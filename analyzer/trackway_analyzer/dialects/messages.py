@@ -32,6 +32,7 @@ from trackway_analyzer.dialects.flat_list import FlatList
 from trackway_analyzer.dialects.memory import Memory
 from trackway_analyzer.dialects.message_forms import Message, assembled, read_message
 from trackway_analyzer.dialects.parts import parts_of, text_part
+from trackway_analyzer.dialects.printed import printed
 from trackway_analyzer.dialects.read_message import ReadMessage, rendered
 from trackway_analyzer.dialects.values import json_of
 from trackway_analyzer.json_text import compact
@@ -230,14 +231,22 @@ def _cut_text(whole: JsonValue, content: Content, role: str) -> str:
 def _messages(value: JsonValue, role: str) -> Iterator[ReadMessage]:
     value = json_of(value)
     if isinstance(value, str):
-        if value:
-            yield rendered(Message(role, [text_part(value)]))
+        # A program may have recorded what its client returned as Python prints it.
+        read = list(_walk(printed(value), role, 0)) if role == _ANSWERING else []
+        yield from read or ([rendered(Message(role, [text_part(value)]))] if value else [])
         return
     if isinstance(value, dict) and isinstance(value.get("prompts"), list):
         value = value["prompts"]
     if isinstance(value, list) and all(item and isinstance(item, str) for item in value):
-        value = [{"role": role, "content": item} for item in value]
+        value = [_of_a_text(item, role) for item in value]
     yield from _walk(value, role, 0)
+
+
+def _of_a_text(text: str, role: str) -> dict[str, Any]:
+    """Return the message whose JSON a text is, or the one that says the text."""
+    value = json_of(text)
+    is_message = isinstance(value, dict) and read_message(value, role) is not None
+    return value if is_message else {"role": role, "content": text}
 
 
 def _walk(

@@ -201,6 +201,8 @@ _PARTS: Final[dict[str, Callable[[Part], Part | None]]] = {
     "tool_result": _anthropic_result,
     "tool-result": _vercel_result,
 }
+BLOCKS: Final = frozenset(_PARTS) - {"reasoning", "thinking", "function_call", "refusal"}
+"""Types of blocks that stand in the content of a message."""
 _UNTYPED: Final[dict[str, Callable[[Part], Part | None]]] = {
     "arguments": _genai_call,
     "text": _text,
