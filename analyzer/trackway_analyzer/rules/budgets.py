@@ -9,6 +9,8 @@
    model call without tokens or cost, a run without any model call, or a gap that may hide a step,
    makes it insufficient; for `retries`, a call that may be one (`retried`).
 4. With `agent`, only that agent's steps count; `seconds` is of the run and cannot be limited so.
+   Steps of which nobody recorded whose they are may be that agent's: where they could make it too
+   much, the run is insufficient.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.engine.looks import Limit, Looks
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result, State
-from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP
+from trackway_analyzer.rules.gaps import AGENT_GAP, NOT_RECORDED_GAP
 from trackway_analyzer.rules.necessary import Altogether, Fact
 from trackway_analyzer.rules.retried import retries
 from trackway_analyzer.rules.rule import Rule, Said
@@ -133,11 +135,14 @@ class Budget(Rule):
             spent = self._spent(evidence, name)
             for run in np.flatnonzero(spent.least > limit * (1 + _ROUNDING)):
                 over.setdefault(int(run), {})[name] = _plain(spent.least[run])
-            for run in np.flatnonzero(~spent.complete):
+            whole = spent.complete & ~self._may_be_more(evidence, name, spent.least)
+            for run in np.flatnonzero(~whole):
                 unsure.setdefault(int(run), []).append(name)
         results = [self._over(evidence, run, spent) for run, spent in over.items()]
         results += [
-            Result(run, State.INSUFFICIENT, None, {"gap": _gap(evidence, run), "limits": names})
+            Result(
+                run, State.INSUFFICIENT, None, {"gap": self._gap(evidence, run), "limits": names}
+            )
             for run, names in unsure.items()
             if run not in over
         ]
@@ -170,14 +175,32 @@ class Budget(Rule):
             hidden |= _per_run(evidence, model) == 0
         return _Spent(_per_run(evidence, amounts), (_per_run(evidence, unknown) == 0) & ~hidden)
 
+    def _may_be_more(self, evidence: Evidence, name: str, least: Floats) -> npt.NDArray[np.bool_]:
+        """Runs in which steps of nobody knows whom could exceed the limit of the one agent."""
+        if self.agent is None:
+            return np.zeros(len(evidence), dtype=bool)
+        amounts, unknown = (_per_run(evidence, part) for part in self._sum(evidence, name, None))
+        found: npt.NDArray[np.bool_] = (unknown > 0) | (
+            (amounts > 0) & (least + amounts > self.limits[name] * (1 + _ROUNDING))
+        )
+        return found
+
+    def _gap(self, evidence: Evidence, run: int) -> str:
+        gap = next((gap.name for gap in evidence.absence(run)), NOT_RECORDED_GAP)
+        first, last = evidence.batch.bounds(run)
+        nobodys = self.agent is not None and bool(self._counted(evidence, None)[first:last].any())
+        return AGENT_GAP if nobodys and gap == NOT_RECORDED_GAP else gap
+
     def _amounts(self, evidence: Evidence, name: str) -> tuple[Floats, Floats]:
         """Of each step, what it spends, and 1 where nobody recorded it."""
-        return evidence.memo(("spent", name, self.agent), partial(self._sum, evidence, name))
+        make = partial(self._sum, evidence, name, self.agent)
+        return evidence.memo(("spent", name, self.agent), make)
 
-    def _sum(self, evidence: Evidence, name: str) -> tuple[Floats, Floats]:
+    def _sum(self, evidence: Evidence, name: str, agent: str | None) -> tuple[Floats, Floats]:
+        counted = self._counted(evidence, agent)
         if name == "retries":
-            return self._retries(evidence)
-        counted = self._counted(evidence)
+            sure, maybe = evidence.memo("retries", partial(retries, evidence))
+            return (sure & counted).astype(np.float64), (maybe & counted).astype(np.float64)
         model = evidence.is_operation(Operation.LLM)
         steps = evidence.batch.steps
         if name in _COLUMNS:
@@ -194,24 +217,22 @@ class Budget(Rule):
         }[name]
         return mask.astype(np.float64), np.zeros(len(steps))
 
-    def _retries(self, evidence: Evidence) -> tuple[Floats, Floats]:
-        sure, maybe = evidence.memo("retries", partial(retries, evidence))
-        counted = self._counted(evidence)
-        return (sure & counted).astype(np.float64), (maybe & counted).astype(np.float64)
-
-    def _counted(self, evidence: Evidence) -> npt.NDArray[np.bool_]:
+    def _counted(self, evidence: Evidence, agent: str | None) -> npt.NDArray[np.bool_]:
+        """Executed steps; where the rule is about one agent, of this one, or of nobody knows whom."""
         executed = pc.fill_null(evidence.batch.steps.column("executed"), True)
         counted: npt.NDArray[np.bool_] = executed.to_numpy().astype(bool)
         if self.agent is not None:
             agents = evidence.codes("agent")
-            counted &= agents.codes == agents.code(self.agent)
+            counted &= agents.codes == (-1 if agent is None else agents.code(agent))
         return counted
 
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
         if result.state is State.INSUFFICIENT:
             gap, units = result.detail["gap"], [_unit(name) for name in result.detail["limits"]]
-            if gap == NOT_RECORDED_GAP:
+            if gap == AGENT_GAP:
+                why = f"whether more is of agent {self.agent} was not recorded"
+            elif gap == NOT_RECORDED_GAP:
                 verb = "was" if units == [_unit("cost_usd")] else "were"
                 why = f"{' and '.join(units)} {verb} not recorded"
             else:
@@ -238,10 +259,6 @@ def _per_run(evidence: Evidence, amounts: Floats) -> Floats:
 def _is_null(values: pa.Array) -> npt.NDArray[np.bool_]:
     nulls: npt.NDArray[np.bool_] = values.is_null().to_numpy(zero_copy_only=False)
     return nulls
-
-
-def _gap(evidence: Evidence, run: int) -> str:
-    return next((gap.name for gap in evidence.absence(run)), NOT_RECORDED_GAP)
 
 
 def _unit(name: str) -> str:

@@ -48,6 +48,8 @@ HARMLESS: Final = frozenset(
 NOT_RECORDED_GAP: Final = "not_recorded"
 """Name for a value that is not there although no gap says why."""
 
+AGENT_GAP: Final = "agent_not_recorded"
+"""Name for what hides whose a step is, where a rule is about one agent."""
 REDACTED_GAP: Final = "redacted"
 """Name for a value that was taken out as a secret: a marker stands for it."""
 

@@ -3,7 +3,8 @@
 1. A tool is named by its name or by the name that the model saw; `*` stands for any characters.
 2. Attempts count: calls that failed, that were denied, and that the model asked for although nobody
    ran them.
-3. With `agent`, only that agent's attempts count: an allow list is the agent's scope.
+3. With `agent`, only that agent's attempts count: an allow list is the agent's scope. An attempt
+   of which nobody recorded whose it is may be that agent's: the run is insufficient.
 4. Seen once, it is violated. Not seen, it holds only if no gap may hide a call.
 5. A call that was only asked for bears the name that the model saw: where a gap may hide its span,
    it may be of an allowed tool with another name.
@@ -25,6 +26,7 @@ from trackway_analyzer.engine.looks import Looks
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
+from trackway_analyzer.rules.gaps import AGENT_GAP
 from trackway_analyzer.rules.looked_at import SHAPE
 from trackway_analyzer.rules.necessary import Fact, Matching, Most
 from trackway_analyzer.rules.rule import Rule, Said, insufficient, violated
@@ -84,14 +86,16 @@ class _NamedTools(Rule):
         unnamed: dict[int, Hidden] = {}
         for row in self._rows(evidence):
             run = evidence.run[row]
-            if run not in first and (gap := self._may_be_another(evidence, row)) is not None:
+            if self.agent is not None and evidence.codes("agent").codes[row] < 0:
+                unnamed.setdefault(run, Hidden(AGENT_GAP, evidence.position(row)))
+            elif run not in first and (gap := self._may_be_another(evidence, row)) is not None:
                 unnamed.setdefault(run, gap)
             else:
                 first.setdefault(run, row)
         results = [violated(run, evidence.position(row)) for run, row in first.items()]
         results += [
             insufficient(run, gap.gap)
-            for run in evidence.gaps
+            for run in evidence.gaps.keys() | unnamed.keys()
             if run not in first
             and (gap := unnamed.get(run) or evidence.hides_step(run, tools=self._hidden))
             is not None
@@ -110,8 +114,8 @@ class _NamedTools(Rule):
             if self._breaks(names.name(pair // width - 1), alias.name(pair % width - 1))
         ]
         if self.agent is not None:
-            agents = evidence.codes("agent")
-            is_tool &= agents.codes == agents.code(self.agent)
+            agents = evidence.codes("agent").codes
+            is_tool &= (agents == evidence.codes("agent").code(self.agent)) | (agents < 0)
         rows: list[int] = np.flatnonzero(is_tool & np.isin(pairs, broken)).tolist()
         return rows
 
@@ -123,6 +127,9 @@ class _NamedTools(Rule):
     def _hidden(self) -> Collection[str] | None:
         """Tools of which a hidden call would break the rule; None: any may."""
         return None
+
+    def _whose(self) -> str:
+        return f"whether agent {self.agent} called it was not recorded"
 
     @property
     def _listed(self) -> list[JsonValue]:
@@ -153,6 +160,8 @@ class Forbidden(_NamedTools):
         listed = " or ".join(self.tool_names)
         if result.position is None:
             gap = result.detail["gap"]
+            if gap == AGENT_GAP:
+                return Said(sentence=f"{listed} was called, but {self._whose()}")
             return Said(sentence=f"{listed} was not seen, but {gap} may hide it")
         return _attempt(evidence, result, "is forbidden")
 
@@ -179,6 +188,8 @@ class Allowed(_NamedTools):
         listed = ", ".join(self.tool_names)
         if result.position is None:
             gap = result.detail["gap"]
+            if gap == AGENT_GAP:
+                return Said(sentence=f"another tool than {listed} was called, but {self._whose()}")
             return Said(sentence=f"no other tool than {listed} was seen, but {gap} may hide one")
         return _attempt(evidence, result, f"is not allowed: only {listed}")
 

@@ -103,6 +103,20 @@ def test_too_much_is_too_much_although_more_is_hidden(run_of: Callable[..., RunB
     assert [state for state, _ in said(Budget(tokens=1000), batch)] == ["violated"]
 
 
+def test_steps_of_nobody_knows_whom_may_be_the_agents(run_of: Callable[..., RunBatch]) -> None:
+    batch = run_of([MODEL | {"agent": "a"}, MODEL])
+
+    assert said(Budget(tokens=1500, agent="b"), batch) == []
+    assert said(Budget(tokens=1500, agent="a"), batch) == [
+        (
+            "insufficient",
+            "no limit was seen exceeded, but whether more is of agent a was not recorded",
+        )
+    ]
+    assert said(Budget(model_calls=2, agent="a"), batch) == []
+    assert [state for state, _ in said(Budget(model_calls=0, agent="b"), batch)] == ["insufficient"]
+
+
 def test_one_agents_share(run_of: Callable[..., RunBatch]) -> None:
     batch = run_of([MODEL | {"agent": "a"}, MODEL | {"agent": "b"}, MODEL | {"agent": "b"}])
 

@@ -117,5 +117,23 @@ def test_only_the_agents_own_attempts_count(run_of: Callable[..., RunBatch]) -> 
     batch = run_of([{"tool": "a", "agent": "x"}, {"tool": "a", "agent": "y"}, {"tool": "a"}])
 
     assert said(Forbidden("a", agent="y"), batch) == [("violated", "step 2 a is forbidden")]
-    assert said(Forbidden("a", agent="z"), batch) == []
+    assert said(Forbidden("b", agent="z"), batch) == []
     assert said(Allowed("b", agent="x"), batch) == [("violated", "step 1 a is not allowed: only b")]
+
+
+def test_an_attempt_of_which_nobody_recorded_whose_it_is_may_be_the_agents(
+    run_of: Callable[..., RunBatch],
+) -> None:
+    batch = run_of([{"tool": "a", "agent": "x"}, {"tool": "a"}])
+
+    assert said(Forbidden("a", agent="y"), batch) == [
+        ("insufficient", "a was called, but whether agent y called it was not recorded")
+    ]
+    assert said(Allowed("b", agent="y"), batch) == [
+        (
+            "insufficient",
+            "another tool than b was called, but whether agent y called it was not recorded",
+        )
+    ]
+    assert [state for state, _ in said(Forbidden("a", agent="x"), batch)] == ["violated"]
+    assert not said(Allowed("a", agent="y"), batch)
