@@ -171,4 +171,5 @@ def _is_currency(value: object) -> bool:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"[\s#\"'`.,]+", " ", text).strip().casefold()
+    bare = re.sub(r"['’]s(?=\W*\Z)", "", text.strip())
+    return re.sub(r"[\s#\"'`.,;:!?…“”‘’«»()\[\]<>]+", " ", bare).strip().casefold()

@@ -27,8 +27,10 @@
    is said about it ("you will see the refund that we issued"). What was undone is not done
    ("I cancelled the refund", "the refund has expired"), nor what is only talked of ("I reviewed
    the refund", "processing a refund takes 5 days").
-7. `is_implied`: who says of a thing that it will arrive ("your refund will arrive in 5 days")
-   without a condition says no claim, and not nothing.
+7. What is so in general, what others did, what is quoted or taken for granted is no claim
+   (`presupposed`).
+8. `is_implied`: who says of a thing that it will arrive ("your refund will arrive in 5 days")
+   without a condition, or speaks of what was done and not by whom, says no claim, and not nothing.
 """
 
 from __future__ import annotations
@@ -60,6 +62,7 @@ from trackway_analyzer.rules.claim_forms import (
     GOES_ON,
     HANDED_ON,
     IN_GENERAL,
+    INSERTED,
     LABEL_ENDS,
     MODAL,
     NEARLY,
@@ -85,6 +88,7 @@ from trackway_analyzer.rules.claim_forms import (
     VERB,
     WHICH_WAS_DONE,
 )
+from trackway_analyzer.rules.presupposed import is_general, is_of_others, is_only_told
 from trackway_analyzer.rules.set_aside import Span, set_aside
 
 _OR: Final = re.compile(r"[^.;:!?)]*?,?\s+or\s", re.IGNORECASE)
@@ -105,13 +109,21 @@ def is_claim(sentence: str, start: int, end: int, values: Iterable[Span] = ()) -
     own = max((m.end() for m in OWN_WORDS.finditer(sentence, 0, start)), default=0)
     if _asked(sentence, end) or REPORTED.search(sentence[own:end]):
         return False
+    if is_of_others(sentence, start, end) or is_only_told(sentence, start, end):
+        return False
     if any(start < done.start() <= end for done in WHICH_WAS_DONE.finditer(sentence, start)):
         return True
+    return _is_asserted(sentence, start, end)
+
+
+def _is_asserted(sentence: str, start: int, end: int) -> bool:
+    """Whether no word of the clause takes back what it says."""
     first, last = _clause(sentence, start, end)
     start = max(first, start)
     before, inside, after = sentence[first:start], sentence[start:end], sentence[end:last]
     return not (
-        _negated(before, inside, after)
+        is_general(before, inside, after)
+        or _negated(before, inside, after)
         or _still_to_come(before, inside, after)
         or _conditional(sentence[:first], before + inside, after)
         or GENERAL.match(before + inside + after)
@@ -124,6 +136,8 @@ def is_implied(sentence: str, start: int, end: int, values: Iterable[Span] = ())
     sentence = _set_aside(sentence, start, end, values)
     if _asked(sentence, end) or REPORTED.search(sentence[:end]):
         return False
+    if is_only_told(sentence, start, end):
+        return not CONDITION.search(sentence)
     first, last = _clause(sentence, start, end)
     start = max(first, start)
     before, inside, after = sentence[first:start], sentence[start:end], sentence[end:last]
@@ -150,6 +164,7 @@ def is_denied(sentence: str, start: int, end: int, values: Iterable[Span] = ()) 
 
 def _set_aside(sentence: str, start: int, end: int, values: Iterable[Span]) -> str:
     """Blot out what says nothing, and two negations that say yes; its length stays."""
+    sentence = INSERTED.sub(_blank, sentence)
     return NOT_FAILED.sub(_blank, set_aside(sentence, start, end, values))
 
 

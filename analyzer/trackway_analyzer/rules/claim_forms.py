@@ -23,6 +23,10 @@ BOUNDARY: Final = re.compile(
     r"|\s(?=(?:that|which|who)\s+(?:will|should|can|may|might|would|could)\b)",
     _WORDS,
 )
+INSERTED: Final = re.compile(
+    r",\s*(?:however|unfortunately|sadly|of\s+course|in\s+fact|therefore|regrettably)\s*,", _WORDS
+)
+"""An insertion that ends no clause."""
 GOES_ON: Final = re.compile(r"\s*(?:been|being|be)\b", _WORDS)
 """How a clause goes on after an insertion between commas."""
 PASSIVE: Final = re.compile(r"\b(?:be|been|being)\s+(?:\w+\s+)?\w+(?:ed|en|id)\s*\Z", _WORDS)
@@ -151,7 +155,8 @@ IN_GENERAL: Final = re.compile(
 """Things in general, in the present tense; what is done for some end."""
 NOT: Final = re.compile(
     r"\b(?:not(?!\s+(?:only|just|merely)\b)|never|cannot|unable|neither|nor|hardly)\b"
-    r"|n['’]t\b(?!\s+(?:only|just|merely)\b)"
+    r"|(?:n['’]t|\b(?:was|were|is|are|has|have|had|do|does|did|wo|ca|ai|could|would|should)nt)\b"
+    r"(?!\s+(?:only|just|merely)\b)"
     r"|\b(?:failed|fails|failing|refused?|declined?|refuses|unwilling|yet)\s+to\b"
     r"|\b(?:still|remains?)\s+to\s+be\b|\bno\s+longer\b"
     r"|(?<!\bno\s)(?<!\ba\s)(?<!\bany\s)(?<!\bwithout\s)\bdoubt(?:s|ed|ful)?\b"
@@ -254,7 +259,7 @@ STATUS_OF: Final = re.compile(r"\A\w*\s+(?:status|request|case)\s*\Z", _WORDS)
 CONDITION: Final = re.compile(
     r"\b(?:if|once|when(?:ever)?|unless|until|till|after|before|whether|provided|assuming"
     r"|as\s+soon\s+as|in\s+case|should\s+(?:you|we|it|the|your|this)|as\s+though|as\s+if"
-    r"|suppose|supposing|had\s+(?:I|we|you|it|the)|only\s+(?:within|for|where))\b",
+    r"|suppose|supposing|had\s+(?:I|we|you|it|the)\b(?=.*\b(?:would|could|might)\b)|only\s+(?:within|for|where))\b",
     _WORDS,
 )
 PRESENT: Final = re.compile(
@@ -282,7 +287,9 @@ REPORTED: Final = re.compile(
     r"|\b(?:example|hypothetical(?:ly)?|imagine|pretend)\b",
     _WORDS,
 )
-OWN_WORDS: Final = re.compile(r"(?:[,;]|\b(?:so|and|but|then))\s+(?:so\s+)?(?:I|we)\b", _WORDS)
+OWN_WORDS: Final = re.compile(
+    r"(?:[,;]|\b(?:so|and|but|then))\s+(?:so\s+)?(?:I|we)\b|[:;,–—-]\s*yes\b", _WORDS
+)
 """Where the text speaks for itself again after what somebody said."""
 ASKS: Final = re.compile(
     r"\s*(?:(?:and|but|so|or)\s+)?(?:(?:is|are|was|do|does|did|has|have|can|could|will|would|shall"

@@ -3,8 +3,8 @@
 A match in a text is a claim unless its clause takes it back. The forms are English.
 
 1. Signs that nobody sees (zero width, soft hyphens), tags of HTML and what stands between `<think>`
-   and `</think>` are taken out. A sentence ends at `.`, `!`, `?`, a line break that no small letter
-   follows.
+   and `</think>` are taken out; hyphens and apostrophes of other shapes are the plain ones. A
+   sentence ends at `.`, `!`, `?`, a line break that no small letter follows.
 2. Whether a sentence says of a match that it is so stands in `claim_clauses`.
 3. A group that caught the beginning of a number stands for the whole number, with the currency and
    unit beside it (`amounts`), one that caught the beginning of a name (the `A1` of `A1-2`) for that
@@ -40,6 +40,10 @@ BREAKS: Final = r"(?i:</?(?:p|br|hr|div|ul|ol|li|table|tbody|thead|tr|td|th|pre|
 """Tags between lines."""
 _UNSEEN: Final = re.compile(re.sub(r"\\x\{(\w+)\}", lambda sign: chr(int(sign[1], 16)), UNSEEN))
 _BREAKS: Final = re.compile(BREAKS)
+HYPHENS: Final = "\u2010\u2011"
+APOSTROPHES: Final = "\u02bc\u2032"
+"""Signs that stand for `-` and for the apostrophe `’`."""
+_PLAIN: Final = str.maketrans({**dict.fromkeys(HYPHENS, "-"), **dict.fromkeys(APOSTROPHES, "’")})
 _THOUGHT: Final = re.compile(r"<(think(?:ing)?)>.*?</\1>", re.IGNORECASE | re.DOTALL)
 """What a model says to itself."""
 BULLET: Final = r"[ \t]*:?[ \t]*\n\s*(?:[-•*]|\d+[.)])[ \t]+"
@@ -67,8 +71,11 @@ _COUNTED: Final = re.compile(
 _COUNT_BEFORE: Final = re.compile(
     r"(?<![\w.,])(\d|two|three|four|five)\s?(?:[x×*]|times)\s?\Z", re.IGNORECASE
 )
+_DASH: Final = re.compile(r"[—…]")
+"""It parts words that no blank parts."""
 _BARE_NUMBER: Final = re.compile(r"[-+]?\d[\d.,'’]*")
 _BLANKS_IN_NUMBER: Final = re.compile(r"\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?![\d])")
+_YES: Final = re.compile(r"yes\b", re.IGNORECASE)
 _ASKS_TO_GO_ON: Final = re.compile(
     r"\b(?:confirm|proceed|go\s+ahead|would\s+you\s+like|do\s+you\s+want|shall\s+I|agree)\b",
     re.IGNORECASE,
@@ -150,7 +157,8 @@ class Claimed:
 
 def sentences(text: str) -> Iterator[Sentence]:
     """Split a text into sentences."""
-    text = _LISTED.sub(_joined, _BREAKS.sub("\n", _UNSEEN.sub("", _THOUGHT.sub("\n\n", text))))
+    text = _UNSEEN.sub("", _THOUGHT.sub("\n\n", text.translate(_PLAIN)))
+    text = _LISTED.sub(_joined, _BREAKS.sub("\n", text))
     start = 0
     for end in SENTENCE_END.finditer(text):
         if ABBREVIATION.search(text[start : end.start()]) and "\n" not in end.group():
@@ -212,14 +220,20 @@ def _found(text: str, expression: re.Pattern[str]) -> list[Found]:
 def implied(text: str, pattern: str) -> Sentence | None:
     """Return the first sentence that speaks of a match as of what was done; None: none does.
 
-    Where a later sentence asks whether to go on, nothing was done yet.
+    Where a later sentence asks whether to go on, nothing was done yet. A question does that the
+    next sentence answers with yes.
     """
     expression = compiled_pattern(pattern)
     found = list(sentences(text))
     for place, sentence in enumerate(found):
         if any(_ASKS_TO_GO_ON.search(later.text) for later in found[place:]):
             continue
+        yes = sentence.text.endswith("?") and _YES.match(
+            "".join(s.text for s in found[place + 1 :])
+        )
         for match in expression.finditer(sentence.text):
+            if match.group() and yes:
+                return sentence
             if match.group() and is_implied(sentence.text, *match.span(), places(match).values()):
                 return sentence
     return None
@@ -248,6 +262,8 @@ def compiled_pattern(pattern: str) -> re.Pattern[str]:
 def _whole(text: str, spans: dict[str, tuple[int, int]], name: str) -> tuple[int, int]:
     """Where a group stands: up to the end of its number, unless other groups share that number."""
     start, end = spans[name]
+    dash = _DASH.search(text, start + 1, end) if end > start else None
+    end = end if dash is None else dash.start()
     number = _WHOLE_NUMBER.match(text, start)
     if number is None or not start < end < number.end():
         return start, _end_of_name(text, spans, start, end)

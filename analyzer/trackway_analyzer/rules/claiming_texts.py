@@ -18,8 +18,10 @@ import pyarrow.compute as pc
 
 from trackway.schema import GapName
 from trackway_analyzer.rules.claim_language import (
+    APOSTROPHES,
     BREAKS,
     BULLET,
+    HYPHENS,
     MARKDOWN,
     UNSEEN,
     claims,
@@ -66,6 +68,8 @@ def claiming(texts: pa.ChunkedArray, pattern: str) -> list[tuple[int, str]]:
         if _ANCHOR.search(pattern):  # it stands at the ends of a sentence, not of the text
             raise pa.ArrowInvalid
         plain = pc.replace_substring_regex(texts, UNSEEN, "")
+        plain = pc.replace_substring_regex(plain, f"[{HYPHENS}]", "-")
+        plain = pc.replace_substring_regex(plain, f"[{APOSTROPHES}]", "’")
         plain = pc.replace_substring_regex(plain, BREAKS, " ")
         plain = pc.replace_substring_regex(plain, BULLET, " ")
         plain = pc.replace_substring_regex(plain, MARKDOWN, "")
