@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ from trackway import ids
 from trackway.capture import record_capture_error
 from trackway.faults import goes_on
 from trackway.forks import Counting
-from trackway.recording import active, note_missed
+from trackway.recording import active, is_shut_down, note_missed, unseen
 from trackway.schema import Trackway
 
 _LOGGER: Final = logging.getLogger("trackway")
@@ -71,13 +72,31 @@ class Parts:
 def tell_begun(run: Mapping[str, Any], context: Context | None = None) -> str:
     """Record that a part of a run, whose attributes these are, begins here; return its name."""
     part = f"{ids.run_id()[:_NAME_LENGTH]}:1"
-    _leave_mark({**run, Trackway.HANDED_OVER: part}, context)
+    if not _is_unheard_of():  # it may be configured inside
+        _leave_mark({**run, Trackway.HANDED_OVER: part}, context)
     return part
 
 
-def tell_ended(part: str, run: Mapping[str, Any], parts: Parts) -> None:
-    """Record that a part of a run has ended here."""
-    _leave_mark({**run, Trackway.HANDED_OVER_PART: part, **parts.attributes()}, None)
+@contextmanager
+def telling_end(part: str, run: Mapping[str, Any], parts: Parts) -> Iterator[None]:
+    """Record after the block that a part of a run has ended here.
+
+    A part of which something was not recorded, because `configure()` came too late, has no end.
+    """
+    before = unseen()
+    try:
+        yield
+    finally:
+        if unseen() == before:
+            _leave_mark({**run, Trackway.HANDED_OVER_PART: part, **parts.attributes()}, None)
+        else:
+            _leave_mark({**run, Trackway.HANDED_OVER: part}, None)
+            _warn()
+
+
+def _is_unheard_of() -> bool:
+    """Whether nobody has configured recording here, nor shut it down."""
+    return active() is None and not is_shut_down()
 
 
 def _leave_mark(attributes: Mapping[str, Any], context: Context | None) -> None:
@@ -97,8 +116,8 @@ def _leave_mark(attributes: Mapping[str, Any], context: Context | None) -> None:
 @cache
 def _warn() -> None:
     _LOGGER.warning(
-        "process %d took part in a recorded run and records nothing: its steps are missing, so the "
-        "run is not judged as if they had not been. Call trackway.configure() where each process "
-        "comes by: at the top of a module, or in the initializer of the pool",
+        "process %d took part in a recorded run and records nothing before trackway.configure(): "
+        "steps are missing, so the run is not judged as if they had not been. Call it where each "
+        "process comes by: at the top of a module, or in the initializer of the pool",
         os.getpid(),
     )

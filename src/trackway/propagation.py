@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from trackway.capture import record_capture_error
 from trackway.driving import detach
-from trackway.handed_over import tell_begun, tell_ended
+from trackway.handed_over import tell_begun, telling_end
 from trackway.recording import active
 from trackway.run import PLACE, Identity, Place, Run, current_place, new_clock
 from trackway.sampling import tell_kept
@@ -76,11 +76,15 @@ def carried(texts: Mapping[str, str] | None) -> Iterator[Run | None]:
     """
     with in_place(texts) as run:
         part = None if run is None or not run.recording else tell_begun(run.attributes)
-        try:
+        with ending(part, run):
             yield run
-        finally:
-            if part is not None and run is not None:
-                tell_ended(part, run.attributes, run.parts)
+
+
+def ending(part: str | None, run: Run | None) -> AbstractContextManager[None]:
+    """Tell after the block that a part of the run has ended, where it is one."""
+    if part is None or run is None:
+        return nullcontext()
+    return telling_end(part, run.attributes, run.parts)
 
 
 @contextmanager
@@ -172,9 +176,8 @@ def _unpack(text: str, context: Context) -> HandedOver:
     if recording:
         _keep_whole(identity.run_id)
     if run is None:
-        is_recording = recording and active() is not None
         clock = new_clock(last_step)
-        run = Run(identity, recording=is_recording, last_step=last_step, clock=clock)
+        run = Run(identity, recording=bool(recording), last_step=last_step, clock=clock)
         _runs[run.id] = run
     return HandedOver(run, trace.get_current_span(context), agent)
 

@@ -123,6 +123,8 @@ class _State:
     recorder: Recorder | None = None
     disabled: bool = is_disabled()
     missed: Callable[[], object] | None = None
+    unseen: int = 0
+    """Spans that would have started if recording had been asked for."""
 
 
 def install(
@@ -144,9 +146,20 @@ def note_missed() -> bool:
     """
     missed = _State.missed
     if missed is None:
+        _State.unseen += 1
         return False
     missed()
     return True
+
+
+def is_shut_down() -> bool:
+    """Whether recording was shut down, and what starts now is counted as lost."""
+    return _State.missed is not None
+
+
+def unseen() -> int:
+    """Return how many spans did not start in this process because nobody had configured it."""
+    return _State.unseen
 
 
 def active() -> Recorder | None:

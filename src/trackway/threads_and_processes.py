@@ -3,7 +3,7 @@
 1. Tasks and `asyncio.to_thread` copy the context on their own. `ThreadPoolExecutor.submit`,
    `Thread.start`, `ProcessPoolExecutor.submit`, the methods of `multiprocessing.Pool` and
    `Process.start` do not: `configure()` makes them hand the place over when, and only when, they
-   are called inside a run.
+   are called inside a run. So it does with the pools of joblib, once they are loaded.
 2. A worker that a pool starts inside a run takes nothing along: it outlives the run.
 3. What goes to another process is a part of the run, and is missed if it comes to no end
    (`handed_over.py`).
@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -23,8 +24,7 @@ from opentelemetry.context import Context, get_current
 
 from trackway.driving import detach
 from trackway.greenlets import hand_over_to_greenlets, stop_handing_over_to_greenlets
-from trackway.handed_over import tell_ended
-from trackway.propagation import carrier, in_place
+from trackway.propagation import carrier, ending, in_place
 from trackway.run import Run, current_run
 
 _FUNCTION: Final = "func"
@@ -32,7 +32,9 @@ _POOL_METHODS: Final = (
     *("apply_async", "map", "map_async", "starmap", "starmap_async", "imap", "imap_unordered"),
 )
 """`apply` calls `apply_async`; the others each reach the queue by a way of their own."""
-_SERVICES: Final = ("multiprocessing.", "concurrent.")
+_LOKY: Final = ("joblib.externals.loky.", "loky.")
+"""The pool of joblib, which is none of the standard library's."""
+_SERVICES: Final = ("multiprocessing.", "concurrent.", *_LOKY)
 """Workers of pools and servers of managers: they serve whoever asks."""
 
 
@@ -95,13 +97,9 @@ class _Part:
         self._part = part
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        with in_place(self._texts) as run:
-            try:
-                return self._function(*args, **kwargs)
-            finally:
-                part, self._part = self._part, None
-                if part is not None and run is not None:
-                    tell_ended(part, run.attributes, run.parts)
+        part, self._part = self._part, None
+        with in_place(self._texts) as run, ending(part, run):
+            return self._function(*args, **kwargs)
 
 
 @contextmanager
@@ -152,14 +150,18 @@ def _start_thread(start: Callable[[threading.Thread], None]) -> Callable[[thread
 
 def _start_process(start: Callable[[Any], None]) -> Callable[[Any], None]:
     def startin_place(self: Any) -> None:
-        target, run = getattr(self, "_target", None), current_run()
-        if target is None or run is None:
+        run = current_run()
+        if type(self).__module__.startswith(_LOKY):
+            _meet_loky(run)
+        if run is None:
             start(self)
-        elif str(getattr(target, "__module__", "")).startswith(_SERVICES):
+        elif _is_service(self):
             with _outside():
                 start(self)
         else:
-            part = self._target = _InProcess(target, run)
+            own = vars(self).get("run")
+            # On the instance: the class stays as it is, and so do other processes.
+            part = self.run = _InProcess(own or functools.partial(type(self).run, self), run)
             part.hand_over()
             try:
                 start(self)
@@ -167,15 +169,45 @@ def _start_process(start: Callable[[Any], None]) -> Callable[[Any], None]:
                 part.take_back()
                 raise
             finally:
-                self._target = target
+                del self.run
+                if own is not None:
+                    self.run = own
 
     return startin_place
 
 
+def _is_service(process: Any) -> bool:
+    target = getattr(process, "_target", None)
+    serves = type(process).run if target is None else target
+    return str(getattr(serves, "__module__", "")).startswith(_SERVICES)
+
+
 class _Patches:
-    """The standard library's functions as they were, to be put back."""
+    """The functions of others as they were, to be put back."""
 
     originals: list[tuple[type, str, Any]] = []  # noqa: RUF012 - one per process
+
+    @classmethod
+    def put(cls, owner: type, name: str, patch: Callable[[Any], Any]) -> None:
+        original = getattr(owner, name)
+        cls.originals.append((owner, name, original))
+        setattr(owner, name, functools.wraps(original)(patch(original)))
+
+
+def _hand_over_to_loky() -> bool:
+    """Have joblib's pools take the run along, where they are loaded; whether any is new."""
+    patched = {owner for owner, _, _ in _Patches.originals}
+    loaded = [sys.modules.get(f"{package}process_executor") for package in _LOKY]
+    fresh = {module.ProcessPoolExecutor for module in loaded if module is not None} - patched
+    for owner in fresh:
+        _Patches.put(owner, "submit", _submit_to_processes)
+    return bool(fresh)
+
+
+def _meet_loky(run: Run | None) -> None:
+    """A worker of joblib starts; what it was started for went without the run, which is missed."""
+    if _hand_over_to_loky() and run is not None and run.recording:
+        run.parts.hand_over()
 
 
 def hand_over_to_threads_and_processes() -> None:
@@ -194,15 +226,13 @@ def hand_over_to_threads_and_processes() -> None:
         *((Pool, name, _submit_to_processes) for name in _POOL_METHODS),
     )
     for owner, name, patch in replacements:
-        original = getattr(owner, name)
-        _Patches.originals.append((owner, name, original))
-        patched = patch(original)
-        setattr(owner, name, functools.wraps(original)(patched))
+        _Patches.put(owner, name, patch)
+    _hand_over_to_loky()
     hand_over_to_greenlets()
 
 
 def stop_handing_over() -> None:
-    """Put the standard library's own functions back."""
+    """Put the functions of others back."""
     stop_handing_over_to_greenlets()
     while _Patches.originals:
         owner, name, original = _Patches.originals.pop()

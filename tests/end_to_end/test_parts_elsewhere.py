@@ -15,7 +15,7 @@ from trackway_analyzer import Policy, Trajectory
 NEVER_REFUNDS = Policy.from_yaml("version: 1\nrules:\n  - never: [refund]\n")
 
 PROGRAM = """
-import json, multiprocessing, os, signal, sys
+import json, multiprocessing, os, signal, subprocess, sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.pool import ThreadPool
 import trackway
@@ -36,6 +36,23 @@ def outside(number=0):
 def cut(number=0):
     delete(number)
     os._exit(0)
+
+def configured_first(number=0):
+    trackway.configure("agent", export="traces")
+    delete(number)
+
+def configured_late(number=0):
+    delete(number)
+    trackway.configure("agent", export="traces")
+    delete(number)
+
+class Deleter(multiprocessing.Process):
+    def run(self):
+        delete()
+
+class Dying(multiprocessing.Process):
+    def run(self):
+        last_words()
 
 if __name__ == "__main__":
     {at_start}
@@ -76,6 +93,13 @@ NOT_STARTED = """
         except AssertionError:
             [delete() for _ in range(3)]
 """
+IN_SUBCLASSES = """
+    multiprocessing.set_start_method(sys.argv[1])
+    with trackway.run("t"):
+        both = [Deleter() for _ in range(3)]
+        [each.start() for each in both], [each.join() for each in both]
+        assert "run" not in vars(both[0])
+"""
 IN_THREADS = """
     with trackway.run("t"), ThreadPool(2) as pool:
         pool.map(delete, range(3))
@@ -110,7 +134,7 @@ def unfinished(run: Trajectory) -> int:
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-@pytest.mark.parametrize("body", [IN_POOL, IN_EXECUTOR, IN_PROCESSES])
+@pytest.mark.parametrize("body", [IN_POOL, IN_EXECUTOR, IN_PROCESSES, IN_SUBCLASSES])
 def test_parts_that_ended_elsewhere_leave_no_gap(tmp_path: Path, body: str, method: str) -> None:
     assert executed(tmp_path, body, method).returncode == 0
     run = only_run(tmp_path)
@@ -126,7 +150,7 @@ def test_processes_that_do_not_record_are_missed_and_say_so(
     done = executed(tmp_path, body, "spawn", guarded=True)
     assert done.returncode == 0
     assert "took part in a recorded run and records nothing" in done.stderr
-    assert "Call trackway.configure() where each process comes by" in done.stderr
+    assert "Call it where each process comes by" in done.stderr
     assert unfinished(only_run(tmp_path)) == parts
     assert ta.load(tmp_path / "traces").check(NEVER_REFUNDS).verdict == "insufficient"
 
@@ -141,6 +165,95 @@ def test_a_process_that_dies_amid_its_part_is_missed(tmp_path: Path, target: str
     assert executed(tmp_path, body).returncode == 0
     assert unfinished(only_run(tmp_path)) == 1
     assert ta.load(tmp_path / "traces").check(NEVER_REFUNDS).verdict == "insufficient"
+
+
+def test_so_is_one_whose_class_says_what_it_does(tmp_path: Path) -> None:
+    body = """
+    with trackway.run("t"):
+        process = Dying()
+        process.start(), process.join()
+"""
+    assert executed(tmp_path, body).returncode == 0
+    assert unfinished(only_run(tmp_path)) == 1
+
+
+IN_CARRIED = """
+    with trackway.run("t"):
+        json.dump(trackway.carrier(), open("carrier.json", "w"))
+        subprocess.run([sys.executable, "child.py"])
+"""
+CHILD = """
+import json, trackway
+@trackway.tool(kind="mutate")
+def delete(): ...
+with trackway.carried(json.load(open("carrier.json"))):
+    {early}
+    trackway.configure("agent", export="traces")
+    delete()
+"""
+IN_PROCESS = """
+    with trackway.run("t"):
+        process = context.Process(target={target})
+        process.start(), process.join()
+"""
+
+
+def test_a_part_that_configures_first_is_recorded(tmp_path: Path) -> None:
+    (tmp_path / "child.py").write_text(CHILD.format(early=""))
+    in_process = IN_PROCESS.format(target="configured_first")
+    assert executed(tmp_path, in_process + IN_CARRIED, "spawn", guarded=True).returncode == 0
+    for run in ta.load(tmp_path / "traces"):
+        assert ([step.name for step in run.steps], run.gaps) == (["delete"], ())
+
+
+def test_a_part_that_configures_after_its_first_call_is_missed(tmp_path: Path) -> None:
+    (tmp_path / "child.py").write_text(CHILD.format(early="delete()"))
+    in_process = IN_PROCESS.format(target="configured_late")
+    done = executed(tmp_path, in_process + IN_CARRIED, "spawn", guarded=True)
+    assert done.stderr.count("records nothing before trackway.configure()") == 2
+    for run in ta.load(tmp_path / "traces"):
+        assert unfinished(run) == 1
+
+
+JOBS = """
+import trackway
+trackway.configure("agent", export="traces")
+@trackway.tool(kind="mutate")
+def delete(number=0): ...
+"""
+JOBLIB = """
+import sys, trackway
+from joblib import Parallel, delayed
+from jobs import delete
+if __name__ == "__main__":
+    {before}
+    for number in range(2):
+        with trackway.run(f"t{{number}}"):
+            Parallel(n_jobs=2)(delayed(delete)() for _ in range(3))
+    trackway.shutdown()
+"""
+EARLY_WORKERS = "Parallel(n_jobs=2)(delayed(int)() for _ in range(3))"
+
+
+@pytest.mark.parametrize("before", ["pass", EARLY_WORKERS])
+def test_joblib_takes_each_run_along(tmp_path: Path, before: str) -> None:
+    for name, program in (("jobs", JOBS), ("program", JOBLIB.format(before=before))):
+        (tmp_path / f"{name}.py").write_text(program)
+    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, timeout=60, check=True)
+    assert done.returncode == 0
+    for run in ta.load(tmp_path / "traces"):
+        assert ([step.name for step in run.steps], run.gaps) == (["delete"] * 3, ())
+
+
+def test_a_run_that_meets_joblib_first_is_open_and_the_next_is_whole(tmp_path: Path) -> None:
+    program = JOBLIB.format(before="pass").replace("from joblib import Parallel, delayed", "")
+    program = program.replace('"):\n', '"):\n            from joblib import Parallel, delayed\n')
+    for name, text in (("jobs", JOBS), ("program", program)):
+        (tmp_path / f"{name}.py").write_text(text)
+    subprocess.run([sys.executable, "program.py"], cwd=tmp_path, timeout=60, check=True)
+    runs = {run.run.get("task_id"): run for run in ta.load(tmp_path / "traces")}
+    assert [unfinished(runs["t0"]), unfinished(runs["t1"])] == [1, 0]
+    assert [step.name for step in runs["t1"].steps] == ["delete"] * 3
 
 
 @pytest.mark.parametrize("body", [CANCELLED, NOT_STARTED, IN_THREADS])
