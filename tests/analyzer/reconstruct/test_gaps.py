@@ -45,7 +45,7 @@ def test_a_span_that_ended_before_it_started_is_of_a_broken_clock():
 
 def test_no_root_at_all():
     record = Recording()
-    record.tool("a", {}, "done", "lost")
+    record.tool("a", {}, "done", record.agent("support", "lost"))
     assert gaps(record.run()) == {"missing_parent": 1, "no_root": 1}
 
 
