@@ -1,7 +1,8 @@
 """Results that are not finished when the function returns: their span ends with them.
 
 1. A coroutine is awaited inside the span, a generator read inside it.
-2. A streaming response of Starlette or FastAPI has its body followed.
+2. A streaming response of Starlette, FastAPI, sse-starlette, Flask or Django has its body followed,
+   and so has the generator of a view that returns `(body, status, headers)`.
 3. A model client's stream (an iterator with methods of its own) is followed only where the function
    is a model call; it goes on looking like an instance of its class.
 4. A task or a future is waited for (`futures`).
@@ -14,13 +15,15 @@ import inspect
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Coroutine
 from contextvars import Token
+from dataclasses import dataclass
+from functools import partial
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any, Final
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 
-from trackway.capture.storage import MISSING, class_attribute, mro_of, namespace_of
+from trackway.capture.storage import MISSING, class_attribute, mro_of, namespace_of, type_name
 from trackway.driving import (
     Opened,
     detach,
@@ -65,10 +68,13 @@ def settled(result: Any, live: Opened, token: Token[Context]) -> Any:
 def _follower(kind: type) -> Follow | None:
     """Look into the class without running any code of it or of its metaclass."""
     spaces = [namespace_of(base) for base in mro_of(kind)]
-    for space in spaces:
+    for base, space in zip(mro_of(kind), spaces, strict=True):
         annotations = space.get("__annotations__")  # of `type` and the like: a descriptor
         if isinstance(annotations, dict) and "body_iterator" in annotations:
-            return _follow_response
+            return partial(_follow_response, _STARLETTE)
+        body = _BODIES.get(type_name(base))
+        if body is not None:
+            return partial(_follow_response, body)
     if any("__anext__" in space or "__next__" in space for space in spaces):
         return _follow_iterator
     return future_follower(kind)
@@ -103,24 +109,54 @@ def _watched(following: Any, live: Opened) -> Any:
     return following
 
 
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """Where a response holds what it will stream, and where it takes another in its place."""
+
+    read: str
+    write: str
+
+
+_STARLETTE: Final = _Body("body_iterator", "body_iterator")
+_BODIES: Final = {
+    "sse_starlette.sse.EventSourceResponse": _STARLETTE,
+    "werkzeug.wrappers.response.Response": _Body("response", "response"),
+    "django.http.response.StreamingHttpResponse": _Body("_iterator", "streaming_content"),
+}
+"""Responses that do not say so by an annotation (sse-starlette 3, Werkzeug 3, Django 4 and 5)."""
+_PARTS_OF_A_VIEW: Final = (2, 3)
+
+
+def _follow_response(where: _Body, response: Any, live: Opened) -> Any:
+    body = get(response, where.read)
+    if type(body) is GeneratorType:  # a file or a list needs nobody's code
+        setattr(response, where.write, _generator(body, live))
+    elif class_attribute(type(body), "__aiter__") is not MISSING:
+        setattr(response, where.write, _async_generator(_read(body), live))
+    else:
+        live.finish(response)
+    return response
+
+
+def _follow_view(result: tuple[Any, ...], live: Opened) -> Any:
+    """Follow what Flask streams where a view adds a status, headers or both."""
+    body = result[0] if len(result) in _PARTS_OF_A_VIEW else None
+    if type(body) is GeneratorType and type(result[1]) in (int, dict, list):
+        return (_generator(body, live), *result[1:])
+    live.finish(result)
+    return result
+
+
 _EXACT: dict[type, Follow] = {
     CoroutineType: _coroutine,
     GeneratorType: _generator,
     AsyncGeneratorType: _async_generator,
+    tuple: _follow_view,
 }
 
 
 _MOST_KNOWN: Final = 1024
 _known: dict[type, Follow | None] = dict(_EXACT)
-
-
-def _follow_response(response: Any, live: Opened) -> Any:
-    body = get(response, "body_iterator")
-    if class_attribute(type(body), "__aiter__") is not MISSING:
-        response.body_iterator = _async_generator(_read(body), live)
-    else:
-        live.finish(response)
-    return response
 
 
 async def _read(body: AsyncIterable[Any]) -> AsyncGenerator[Any, None]:

@@ -8,6 +8,7 @@
 3. A child of `multiprocessing` leaves without running exit handlers: there it happens in the
    finalizers that `multiprocessing` does run. Pools end their workers by SIGTERM, also one that
    waits in a lock (`noticed`).
+   Celery's workers leave by `os._exit`, and tell of it before.
 4. A child of `os.fork` keeps recording; what the parent had not sent yet stays the parent's.
 5. Threads that go on ending spans meanwhile cannot be waited for. How many came too late is said
    after the other exit handlers of the process, as far as they were registered later.
@@ -22,6 +23,7 @@ import multiprocessing
 import multiprocessing.util
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
@@ -45,6 +47,7 @@ def close_at_exit(close: Callable[[], object], last_word: Callable[[], object]) 
 
     `last_word` follows it, as late as it can.
     """
+    _close_with_workers_of_celery()
     first = _Installed.close is None
     _Installed.close = close
     _Installed.last_word = last_word
@@ -83,6 +86,18 @@ def _close_and_say() -> None:
 def _register_finalizer(_: Any) -> None:
     _bring_to_notice()
     multiprocessing.util.Finalize(None, _close_and_say, exitpriority=_EARLY)
+
+
+def _close_with_workers_of_celery() -> None:
+    """Only where the program has imported it, as whoever makes its tasks has."""
+    if "celery" in sys.modules:
+        from celery.signals import worker_process_shutdown
+
+        worker_process_shutdown.connect(_told_by_celery, weak=False, dispatch_uid=__name__)
+
+
+def _told_by_celery(**_: object) -> None:
+    _close_and_say()
 
 
 def _is_spawned() -> bool:
