@@ -8,9 +8,18 @@ message's content and objects that hold calls.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
+from trackway_analyzer.dialects.call_like import (
+    ARGUMENTS,
+    IDS,
+    NAMES,
+    exchange_like,
+    first_of,
+    is_surely_a_call,
+)
 from trackway_analyzer.dialects.parts import (
     BLOCKS,
     Part,
@@ -26,13 +35,14 @@ from trackway_analyzer.dialects.values import text
 from trackway_analyzer.model import JsonValue
 
 _ROLES: Final = {
+    **{role: role for role in ("user", "assistant", "tool", "system")},
     "human": "user",
-    "ai": "assistant",
-    "model": "assistant",
-    "AIMessageChunk": "assistant",
+    **dict.fromkeys(("ai", "model", "bot", "chatbot", "agent", "gpt", "llm"), "assistant"),
     "function": "tool",
     "developer": "system",
 }
+_OF_A_CLASS: Final = re.compile(r"(message)?(chunk)?$")
+"""What follows the role in the name of a class of messages."""
 
 
 class Message(NamedTuple):
@@ -69,9 +79,15 @@ def read_message(item: dict[str, Any], role: str) -> Message | None:
         return assembled(role_of(named, role), list(parts_of(parts)))
     if not isinstance(named, str):
         return _without_role(item, role)
-    if item.keys().isdisjoint(_CHAT_KEYS):
+    told = [] if item.keys().isdisjoint(_CHAT_KEYS) else list(_chat_parts(item))
+    if not any(part.get("type") in _OF_CALLS for part in told):
+        told += _calls_of_any_name(item)
+    if not told and item.keys().isdisjoint(_CHAT_KEYS):
         return None
-    return assembled(role_of(named, role), list(_chat_parts(item)))
+    return assembled(role_of(named, role), told)
+
+
+_OF_CALLS: Final = ("tool_call", "tool_call_response")
 
 
 def _without_role(item: dict[str, Any], role: str) -> Message | None:
@@ -131,14 +147,22 @@ _LANGCHAIN_TYPES = frozenset(["human", "ai", "tool", "system", "AIMessageChunk"]
 def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
     content = next((item[name] for name in _CONTENTS if item.get(name) is not None), None)
     call_id = item.get("tool_call_id")
-    kinds = (item.get("role"), item.get("type"))
+    several = item.get("tool_responses")
+    if isinstance(several, list) and several:
+        yield from (
+            response_part(each.get("tool_call_id"), each.get("content"))
+            for each in several
+            if isinstance(each, dict)
+        )
+        return
     known: set[Any] = set()
-    is_response = call_id is not None or "tool" in kinds or "function" in kinds
+    beside = list(_calls(item))
+    by_tool = _TOOL in map(role_of, (item.get("role"), item.get("type")))
+    is_response = call_id is not None or (by_tool and not beside)
     if is_response and not holds_results(content):
         failed = item.get("status") == "error" or item.get("is_error") is True
         yield response_part(call_id or item.get("id"), content, item.get("name"), failed=failed)
         return
-    beside = list(_calls(item))
     if isinstance(content, list):
         own = _told_beside(parts_of(content), beside)
         known = {part["id"] for part in own if part.get("type") == "tool_call"} - {None}
@@ -153,6 +177,37 @@ def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
     for part in beside:
         if part["id"] not in known:
             yield part
+
+
+def own_call(item: dict[str, Any]) -> Part | None:
+    """Return the call that a message is itself, by the members beside what it says."""
+    given = first_of(item, ARGUMENTS)
+    if item.get("type") not in (None, "message") or given is None or not is_surely_a_call(item):
+        return None
+    named = first_of(item, NAMES[1:]) or item["name"]
+    return call_part(first_of(item, IDS[1:]), {"name": named, "arguments": given})
+
+
+def _calls_of_any_name(item: dict[str, Any]) -> Iterator[Part]:
+    """The calls of a message that has none where calls stand: the message, or any member."""
+    own = own_call(item)
+    if own is not None:
+        yield own
+    for name, value in item.items():
+        for each in value if isinstance(value, list) else (value,):
+            if isinstance(each, dict) and name not in _READ and is_surely_a_call(each):
+                found = exchange_like(each)
+                if found is not None and found.asked is not None:
+                    yield from parts_of_exchange(found)
+
+
+_READ: Final = frozenset(
+    [
+        *("content", "contents", "text", "completion"),
+        *("additional_kwargs", "response_metadata", "usage", "metadata", "tools", "functions"),
+    ]
+)
+"""Members of a message that hold what was said, or facts about it."""
 
 
 _CONTENTS = ("content", "contents", "text", "completion")
@@ -195,11 +250,21 @@ def _calls(item: dict[str, Any]) -> Iterator[Part]:
         yield call_part(None, {"name": item["function_call_name"], "arguments": arguments})
 
 
-def role_of(named: JsonValue, role: str) -> str:
-    """Return a role by its name in the conventions; `role` where none is named."""
+def role_of(named: JsonValue, role: str = "") -> str:
+    """Return a role by its name in the conventions; `role` where none is named.
+
+    The name may be that of a class, or of a member of an enumeration. In what a model said, any
+    other (of an agent, mostly) is the model's.
+    """
     if not isinstance(named, str) or named in ("", "unknown"):
         return role
-    return _ROLES.get(named, named)
+    plain = named.rpartition(".")[2].lower()
+    known = _ROLES.get(plain) or _ROLES.get(_OF_A_CLASS.sub("", plain, count=1))
+    return known or (role if role == _ASSISTANT else named)
+
+
+_ASSISTANT: Final = "assistant"
+_TOOL: Final = "tool"
 
 
 def assembled(role: str, parts: list[Part]) -> Message:

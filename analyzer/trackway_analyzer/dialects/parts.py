@@ -5,7 +5,8 @@
    tool's result, which may tell the call's id, the tool's name and that it failed.
 3. A call that the provider carried out bears `by_provider`, and its answer stands beside it
    (`provider_calls`). An answer by which somebody refused the call bears `refused`.
-4. An empty text is no part; a block of another type is kept as it is.
+4. A block of another type that looks like a call, or an answer to one, is one (`call_like`). An
+   empty text is no part; anything else is kept as it is.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
 from trackway_analyzer.dialects import tool_values
+from trackway_analyzer.dialects.call_like import ARGUMENTS, IDS, NAMES, exchange_like, first_of
 from trackway_analyzer.dialects.provider_calls import Exchange, exchange_of
 from trackway_analyzer.dialects.values import is_placeholder, json_of
 from trackway_analyzer.model import JsonValue
@@ -38,6 +40,10 @@ def parts_of(items: list[Any]) -> Iterator[Part]:
         kind = item.get("type")
         reader = _PARTS.get(kind) if isinstance(kind, str) else None
         if reader is None:
+            exchange = exchange_like(item)
+            if exchange is not None:
+                yield from parts_of_exchange(exchange)
+                continue
             # A block of a type that nobody knows has a content which need not be what was said.
             known = _UNTYPED if kind is None else _STRUCTURED
             reader = next((read for key, read in known.items() if item.get(key) is not None), None)
@@ -48,6 +54,13 @@ def parts_of(items: list[Any]) -> Iterator[Part]:
 
 _ENVELOPES = ("tool_call", "message_content")
 """Keys under which OpenInference keeps a block."""
+
+
+def looks_like_a_call(item: Part) -> bool:
+    """Tell whether a block is in no known form, and was taken for a call or an answer."""
+    kind = item.get("type")
+    known = kind in _PARTS if isinstance(kind, str) else not item.keys().isdisjoint(_UNTYPED)
+    return not known and exchange_of(item) is None and exchange_like(item) is not None
 
 
 def _text(item: Part) -> Part | None:
@@ -79,11 +92,13 @@ def parts_of_exchange(exchange: Exchange) -> Iterator[Part]:
 def call_part(call_id: JsonValue, item: dict[str, Any]) -> Part:
     """Return a call that the model asks for.
 
-    `item` holds name and arguments, or `function`, or `custom` with an input of plain text.
+    `item` holds name and arguments, or `function` or `content` with them, or `custom` with an
+    input of plain text.
     """
     function, custom = item.get("function"), item.get("custom")
-    source = next((inner for inner in (function, custom) if isinstance(inner, dict)), item)
-    given = next((source[name] for name in _ARGUMENTS if source.get(name) is not None), None)
+    inside = (function, custom, None if first_of(item, NAMES) else item.get("content"))
+    source = next((inner for inner in inside if isinstance(inner, dict)), item)
+    given = first_of(source, ARGUMENTS)
     if source is custom:
         arguments: JsonValue = given if given is None else {"input": given}
     else:
@@ -91,12 +106,9 @@ def call_part(call_id: JsonValue, item: dict[str, Any]) -> Part:
     return {
         "type": "tool_call",
         "id": _id(call_id),
-        "name": source.get("name") or source.get("toolName") or _id(function),
+        "name": first_of(source, NAMES) or _id(function),
         "arguments": arguments,
     }
-
-
-_ARGUMENTS = ("arguments", "args", "input")
 
 
 def _id(value: JsonValue) -> str | None:
@@ -122,7 +134,7 @@ def response_part(
 
 
 def _genai_call(item: Part) -> Part:
-    part = call_part(item.get("id"), item)
+    part = call_part(first_of(item, IDS), item)
     return part | {"by_provider": True} if item.get("by_provider") is True else part
 
 
@@ -157,6 +169,14 @@ def _gemini_result(item: Part) -> Part:
     inner = item.get("function_response") or item.get("functionResponse")
     inner = inner if isinstance(inner, dict) else {}
     return response_part(inner.get("id"), inner.get("response"), inner.get("name"))
+
+
+def _haystack_result(item: Part) -> Part:
+    inner = item["tool_call_result"] if isinstance(item["tool_call_result"], dict) else {}
+    origin = inner["origin"] if isinstance(inner.get("origin"), dict) else {}
+    failed = inner.get("error") is True
+    name = first_of(origin, NAMES)
+    return response_part(origin.get("id"), inner.get("result"), name, failed=failed)
 
 
 def _vercel_result(item: Part) -> Part:
@@ -213,6 +233,7 @@ _UNTYPED: Final[dict[str, Callable[[Part], Part | None]]] = {
     "functionCall": _gemini_call,
     "function_response": _gemini_result,
     "functionResponse": _gemini_result,
+    "tool_call_result": _haystack_result,
     "response": _genai_response,
     "result": _genai_response,
     "content": _text,
@@ -228,6 +249,9 @@ def holds_results(content: JsonValue) -> bool:
     """Tell whether a tool message's content is a list of results with ids of their own."""
     return isinstance(content, list) and any(
         isinstance(item, dict)
-        and ("toolResult" in item or item.get("type") in ("tool_result", "tool-result"))
+        and (
+            not item.keys().isdisjoint(("toolResult", "tool_call_result"))
+            or item.get("type") in ("tool_result", "tool-result")
+        )
         for item in content
     )

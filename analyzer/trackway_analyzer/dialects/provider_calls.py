@@ -205,7 +205,7 @@ def _approval_response(item: Item) -> Exchange:
 def _gemini_code(item: Item) -> Exchange:
     inner = item.get("executableCode") or item.get("executable_code") or {}
     given = {key: inner[key] for key in ("language", "code") if inner.get(key) is not None}
-    return Exchange(Asked(inner.get("id"), _CODE, given, by_provider=True))
+    return Exchange(Asked(inner.get("id"), CODE, given, by_provider=True))
 
 
 def _gemini_code_result(item: Item) -> Exchange:
@@ -214,7 +214,7 @@ def _gemini_code_result(item: Item) -> Exchange:
     failed = isinstance(outcome, str) and outcome.rpartition("OUTCOME_")[2] in _BAD_OUTCOMES
     response = inner.get("output")
     response = {"outcome": outcome} if response is None and outcome is not None else response
-    return Exchange(told=Told(inner.get("id"), _CODE, response, failed))
+    return Exchange(told=Told(inner.get("id"), CODE, response, failed))
 
 
 def _gemini_call(item: Item) -> Exchange:
@@ -234,7 +234,7 @@ def _gemini_name(inner: Item) -> JsonValue:
     return kind.lower() if isinstance(kind, str) else None
 
 
-_CODE: Final = "code_execution"
+CODE: Final = "code_execution"
 _BAD_OUTCOMES: Final = ("FAILED", "DEADLINE_EXCEEDED")
 _CALL: Final = "_call"
 _RESULT: Final = "_tool_result"

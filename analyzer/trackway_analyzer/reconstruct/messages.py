@@ -1,8 +1,11 @@
 """What a model was told and what it asked for, read out of its recorded messages.
 
 Messages are in the form of the GenAI conventions: `[{role, parts: [{type, …}]}]`. Three things
-matter: calls that the assistant asked for, answers to calls, and texts. A call in a message of
-another role (a simulated user's) is not the agent's, and neither is its answer.
+matter: calls that the assistant asked for, answers to calls, and texts.
+
+1. What a model's output asks for, that model asked for, whatever role its message names.
+2. In a history a call in a message of the user (a simulated one) or of the system (an example) is
+   not the agent's, and neither is its answer. Under any other role, an agent's name say, it is.
 """
 
 from __future__ import annotations
@@ -18,6 +21,8 @@ from trackway_analyzer.model import NOT_RECORDED, JsonValue, NotRecorded
 CALL_MARK: Final = '"tool_call'
 """A text without it holds neither call nor answer."""
 ASSISTANT: Final = frozenset(["assistant", "model", "ai", None])
+OTHERS: Final = frozenset(["user", "human", "system", "developer"])
+"""Roles of those whose calls are not the agent's."""
 _PROVIDER_RUNS: Final = "server_tool_call"
 """A call as it stood in files that earlier versions wrote: its arguments are lost there."""
 _SHORT: Final = 8192
@@ -60,16 +65,21 @@ class Messages:
     def __init__(self, short: int = _SHORT) -> None:
         """`short` is the most characters of a text that is kept by itself."""
         self._short = short
-        self._read: dict[str, list[Item]] = {}
+        self._read: dict[tuple[str, bool], list[Item]] = {}
         self._before = "", _Reading()
 
-    def read(self, text: str) -> list[Item]:
+    def said(self, text: str) -> list[Item]:
+        """As `read`, for the output of a model step."""
+        return self.read(text, by_model=True)
+
+    def read(self, text: str, *, by_model: bool = False) -> list[Item]:
         """Return the items of a text in order; a text that is no messages has none."""
         if len(text) > self._short:
-            return _Reading().after(parsed(text)).items
-        items = self._read.get(text)
+            return _Reading().after(parsed(text), by_model=by_model).items
+        items = self._read.get((text, by_model))
         if items is None:
-            items = self._read[text] = _Reading().after(parsed(text)).items
+            items = _Reading().after(parsed(text), by_model=by_model).items
+            self._read[text, by_model] = items
         return items
 
     def history(self, text: str) -> list[Item]:
@@ -102,15 +112,15 @@ class _Reading:
         """Ids of calls that are not the agent's."""
         self._asked = set(asked)
 
-    def after(self, messages: JsonValue) -> _Reading:
+    def after(self, messages: JsonValue, *, by_model: bool = False) -> _Reading:
         """Return a reading of these messages behind the ones that were read."""
         grown = _Reading(self.items, self._of_others, self._asked)
         for message in messages if isinstance(messages, list) else ():
             if isinstance(message, dict):
-                grown._take(message)
+                grown._take(message, by_model=by_model)
         return grown
 
-    def _take(self, message: dict[str, JsonValue]) -> None:
+    def _take(self, message: dict[str, JsonValue], *, by_model: bool) -> None:
         items, asked = self.items, self._asked
         role = message.get("role")
         parts = message.get("parts")
@@ -118,7 +128,7 @@ class _Reading:
             parts = [{"type": "text", "content": message.get("content")}]
         for part in parts:
             item = _item(role, part) if isinstance(part, dict) else None
-            if isinstance(item, Request) and role not in ASSISTANT:
+            if isinstance(item, Request) and role in OTHERS and not by_model:
                 self._of_others.add(item.id)
             elif isinstance(item, Request):
                 # What the provider was allowed to run is the call for which it asked leave.

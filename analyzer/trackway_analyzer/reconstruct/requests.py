@@ -178,7 +178,7 @@ def _asked(spoken: list[_Spoken], messages: Messages) -> list[Call]:
     dialogue = Dialogue()
     for step in spoken:
         if step.said is not None:
-            dialogue.ask(step.model, messages.read(step.said))
+            dialogue.ask(step.model, messages.said(step.said))
     return dialogue.calls
 
 
@@ -212,7 +212,7 @@ def _heard(spoken: list[_Spoken], messages: Messages) -> list[Call]:
     said = {
         entry: (
             [] if step.told is None else messages.history(step.told),
-            None if step.said is None else messages.read(step.said),
+            None if step.said is None else messages.said(step.said),
         )
         for entry, step in steps.items()
     }

@@ -218,7 +218,7 @@ def _read_models(drafts: Drafts, heads: Ints, spans: list[RunSpans], messages: M
     for entry, output in zip(reversed(answering.tolist()), reversed(outputs), strict=True):
         span = spans[int(drafts.run[entry])]
         if span.final_text is None and output is not None:
-            items = messages.read(output)
+            items = messages.said(output)
             span.final_text = None if _asks(items) else next(iter(_last_words(items)), None)
     told = models[unasked[drafts.run[models]]]
     told = _of_heads(drafts, told, heads)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
+from trackway_analyzer.dialects.call_like import is_surely_a_call
 from trackway_analyzer.read.names_held import EXPECTED, bounded_names, last_part, names_held
 from trackway_analyzer.read.quarantine import Quarantine, Reason
 from trackway_analyzer.read.transcripts.written import WrittenRun
@@ -67,7 +68,8 @@ _BESIDE: Final = "what stands beside the messages of a transcript"
 
 
 def _is_described(key: str, value: Any) -> bool:
-    return _DESCRIBED.fullmatch(key) is not None and not any(map(tells_of_a_call, _objects(value)))
+    described = _DESCRIBED.fullmatch(key) is not None and isinstance(value, list | dict)
+    return described and not any(map(tells_of_a_call, _objects(value)))
 
 
 def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -95,7 +97,7 @@ def _calls(key: str, value: Any) -> Iterator[str | None]:
         elif isinstance(node, dict):
             named = next((n for name in _NAMES if (n := _text(node.get(name)))), None)
             inner = [(k, v) for k, v in node.items() if isinstance(v, dict | list)]
-            is_call = of_calls or of_names or tells_of_a_call(node)
+            is_call = of_calls or of_names or tells_of_a_call(node) or is_surely_a_call(node)
             if is_call and (named is not None or not inner):
                 yield named
                 continue

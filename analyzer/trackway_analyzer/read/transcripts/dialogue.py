@@ -8,7 +8,8 @@
 3. An answer is the execution of a call: by call id, the oldest open call with it; without an id,
    the oldest open call of its name or at all, and the span then bears no call id, so that the join
    is marked as inferred. An answer to no call is an execution that nobody asked for. A call that
-   was refused was not carried out: the model is told so, and no more.
+   was refused was not carried out: the model is told so, and no more. The tool of an answer is the
+   one of its call; the name beside it, which may be the speaker's, counts where no call is known.
 4. What looks like a call and is none that is known is a hole of the run (`message_shapes`).
 5. A call in a message of the user is the simulated user's own, and so is its answer: no step of the
    agent, and the agent does not read it.
@@ -17,11 +18,11 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from trackway_analyzer.dialects.message_forms import Message, read_message
+from trackway_analyzer.dialects.message_forms import Message, own_call, read_message
 from trackway_analyzer.dialects.parts import Part
 from trackway_analyzer.dialects.provider_calls import ITEMS
 from trackway_analyzer.model import JsonValue
@@ -77,11 +78,13 @@ def write_dialogue(
             if message is not None and is_unknown_role(message.role):
                 run.hole(f"a message of the role {message.role[:64]}, which nobody knows")
             for part in message.parts if message is not None else ():
-                if part.get("type") == _CALL and isinstance(part.get("name"), str):
-                    called.add(part["name"])
-                elif part.get("type") not in PARTS:
+                if part.get("type") not in PARTS:
                     run.names.update(names_held(part))
             rest = {key: value for key, value in each.items() if key not in MESSAGE_KEYS}
+            usual = {k: v for k, v in each.items() if k not in rest} if rest else each
+            called.update(_called(message if usual is each else read_message(usual, "user")))
+            if message is not None and own_call(each) in message.parts:
+                run.hole("a message that is a call itself, in no form that is known")
             if message is not None and message.role == "tool":
                 run.names.update(names_held(rest))  # an answer may repeat its call
             elif rest:
@@ -91,6 +94,13 @@ def write_dialogue(
         tell_of_the_rest(run, told, called)
     run.called |= called
     run.names -= called
+
+
+def _called(message: Message | None) -> Iterator[str]:
+    """Yield the names of the tools that a message calls."""
+    for part in message.parts if message is not None else ():
+        if part.get("type") == _CALL and isinstance(part.get("name"), str):
+            yield part["name"]
 
 
 @dataclass(slots=True)
@@ -168,6 +178,8 @@ class _Dialogue:
         asked = self._waiting("id", call_id) if call_id is not None else None
         if call_id is None:
             asked = self._waiting("name", name) if name is not None else self._waiting("any", None)
+            if asked is None and any(not each.answered for each in self._open["any", None]):
+                self._run.hole("an answer under a name by which no open call was asked for")
         call = asked.call if asked is not None else {}
         if answer.get("refused") is True:
             return False
@@ -177,7 +189,7 @@ class _Dialogue:
         self._run.result(
             Result(
                 call_id=call_id,
-                tool=name or call.get("name"),
+                tool=call.get("name") or name,
                 arguments=call.get("arguments"),
                 value=content if alone and isinstance(content, str) else answer.get("response"),
                 failed=answer.get("is_error") is True or bool(error),

@@ -5,7 +5,8 @@
    their answers, becomes several.
 2. `tool_calls` that an export made a text, an object or a list of texts are a list of calls again;
    names in camelCase are the usual ones. Speech that was also written down is what was said.
-3. What looks like a call and is none that is known is told of (`call_like`), never left out.
+3. What looks like a call and is in no form that is known is told of (`call_like`), whether it was
+   taken for one or not: where its answer stands, nobody knows.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from trackway_analyzer.dialects.parts import looks_like_a_call
 from trackway_analyzer.dialects.values import json_of
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.read.transcripts.unusual_roles import with_usual_role
@@ -71,6 +73,10 @@ def call_like(raw: Mapping[str, Any], parts: list[Any] | None) -> Iterator[str]:
         unknown = isinstance(part, dict) and part.get("type") not in PARTS
         if unknown and tells_of_a_call(part):
             yield f"a part {_named(part)}that looks like a call and is not read"
+    blocks = raw.get("parts", raw.get("content"))
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, dict) and looks_like_a_call(block):
+            yield f"a part {_named(block)}that looks like a call, in no form that is known"
     answers = any(isinstance(part, dict) and part.get("type") == _ANSWER for part in parts)
     for key, value in () if answers else raw.items():  # an answer may repeat its call
         if isinstance(value, dict | list) and value and key not in _READ and names_calls(key):
