@@ -10,7 +10,7 @@
 3. Failed: a span with status ERROR, an outcome of success=False, censored or with a failure mode, a
    step not ok, an effect that was not applied. What only a reader would take for a failure, in a
    result that nothing is declared of, does not count.
-4. What waits is bounded: when `MAX_WAITING` spans wait, the run that has waited longest is kept
+4. What waits is bounded by its size: beyond `MAX_WAITING`, the run that has waited longest is kept
    rather than cut, and counted.
 5. A run that is handed over to another process is kept: nobody there learns how it ended, and runs
    are never kept in part.
@@ -38,10 +38,10 @@ from trackway.fates import KEPT, Fate, fate_of
 from trackway.foreign import operation_of
 from trackway.schema import STEP_OPERATIONS, Trackway
 
-MAX_WAITING: Final = 50_000
-"""Spans that wait for the end of their runs, at most."""
+MAX_WAITING: Final = 64 << 20
+"""Characters in spans that wait for the end of their runs, at most; a bare span is 1,000."""
 MAX_RECALLED: Final = 32 << 20
-"""Characters in spans that were dropped and may be called back, at most; a bare span is 1,000."""
+"""Characters in spans that were dropped and may be called back, at most."""
 MAX_REMEMBERED: Final = 4096
 """Runs whose dropped spans may be called back, at most."""
 LOST_OF_DROPPED: Final = "spans of runs that failed after they were dropped"
@@ -148,7 +148,7 @@ class TailSampler:
         # Reentrant, because a signal handler may release while its own thread decides.
         self._lock = threading.RLock()
         self._waiting: OrderedDict[str, list[ReadableSpan]] = OrderedDict()
-        self._count = 0
+        self._size = 0
         self._decided: OrderedDict[str, Fate] = OrderedDict()
         """Runs that were decided last: held here too, since spans may come of which no `Run` is."""
         self._dropped = _Recallable()
@@ -199,10 +199,10 @@ class TailSampler:
                 return self._take_late(run_id, fate, span)
             spans = self._waiting.setdefault(run_id, [])
             spans.append(span)
-            self._count += 1
+            self._size += _size(span)
             if ended:
                 return self._close(run_id, keep=any(map(failed, spans)))
-            if self._count > MAX_WAITING:
+            if self._size > MAX_WAITING:
                 self.kept_undecided += 1
                 return self._close(next(iter(self._waiting)), keep=True)
             return []
@@ -234,7 +234,7 @@ class TailSampler:
 
     def _no_longer_waiting(self, run_id: str) -> list[ReadableSpan]:
         spans = self._waiting.pop(run_id, [])
-        self._count -= len(spans)
+        self._size -= sum(map(_size, spans))
         return spans
 
     def _drop(self, run_id: str, fate: Fate, spans: Sequence[ReadableSpan]) -> None:

@@ -6,6 +6,7 @@ import contextvars
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -19,7 +20,7 @@ from opentelemetry.trace import Status, StatusCode
 import trackway
 from trackway import sampling
 from trackway.run import Identity, Run
-from trackway.sampling import TailSampler
+from trackway.sampling import TailSampler, _size
 from trackway.schema import GenAI, Trackway
 
 OPERATION = GenAI.OPERATION_NAME
@@ -181,7 +182,7 @@ def test_a_run_comes_out_whole_or_from_a_late_failure_on_or_not_at_all(
     before = lost()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("trackway.sampling.MAX_REMEMBERED", remembered)
-        patch.setattr("trackway.sampling.MAX_WAITING", waiting)
+        patch.setattr("trackway.sampling.MAX_WAITING", waiting * 1_100)
         patch.setattr("trackway.sampling.MAX_RECALLED", recalled * 1_100)
         sampler = TailSampler(0.0, out.append)
         for number, (n, what) in enumerate(events):
@@ -194,7 +195,8 @@ def test_a_run_comes_out_whole_or_from_a_late_failure_on_or_not_at_all(
                 over.append(run)
                 open_now[n] = Run(Identity(run_id=f"{RUNS + number:032x}"))
             assert set(sampler._waiting) <= {one.id for one in open_now}
-            assert sum(map(len, sampler._waiting.values())) == sampler._count <= waiting
+            held = chain.from_iterable(sampler._waiting.values())
+            assert sum(map(_size, held)) == sampler._size <= waiting * 1_100
             assert len(sampler._decided) <= remembered
             assert set(sampler._dropped._spans) <= set(sampler._decided)
             assert sampler._dropped._size <= recalled * 1_100

@@ -9,7 +9,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -307,15 +307,39 @@ def test_head_drops_leave_other_runs_whole(memory: InMemorySpanExporter) -> None
     assert {len(names) for names in runs.values()} == {5}
 
 
-def test_a_run_of_more_spans_than_may_wait_is_kept_rather_than_cut(
-    memory: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
+@trackway.tool
+def large() -> str:
+    return "x" * 3_000
+
+
+@pytest.mark.parametrize("call", [work, large])
+def test_a_run_of_more_than_may_wait_is_kept_rather_than_cut(
+    memory: InMemorySpanExporter,
+    monkeypatch: pytest.MonkeyPatch,
+    call: Callable[[], object],
 ) -> None:
-    monkeypatch.setattr("trackway.sampling.MAX_WAITING", 10)
+    monkeypatch.setattr("trackway.sampling.MAX_WAITING", 12_000)
     sampled(memory, 0.0)
     with trackway.run("t"):
         for _ in range(25):
-            work()
+            call()
+        held_back = 25 - len(memory.get_finished_spans())
+    assert held_back == 0
     assert len(memory.get_finished_spans()) == 26
+
+
+def test_a_large_span_weighs_what_it_holds(
+    memory: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trackway.sampling.MAX_WAITING", 12_000)
+    sampled(memory, 0.0)
+    with trackway.run("t"):
+        for _ in range(4):
+            work()
+        assert memory.get_finished_spans() == ()
+        large()
+        large()
+        assert len(memory.get_finished_spans()) == 6
 
 
 def test_a_run_that_never_ends_is_handed_on_at_shutdown(memory: InMemorySpanExporter) -> None:
