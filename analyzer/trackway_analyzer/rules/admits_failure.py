@@ -8,7 +8,10 @@
 4. Where a gap may hide a call, it may have failed: what claims any work is left open.
 5. Words that claim what a tool does come from its name (`actions`). A text in another language than
    English, a tool whose name holds no word, and words that may say it otherwise (`paraphrases`)
-   leave it open; the last do not where the text says that something was not done.
+   leave it open; the last do not where the text says that something was not done. So does a final
+   text that states more than what results show (`asserts_more`).
+6. A verb that another tool has too, which did its work (`cancel_hotel` beside `cancel_flight`), is
+   claimed of the thing that the sentence names; where it names neither, that is open.
 """
 
 from __future__ import annotations
@@ -24,14 +27,22 @@ from trackway_analyzer.rules.actions import (
     claim_pattern,
     is_telling,
     reads_by_name,
+    words_of,
 )
 from trackway_analyzer.rules.claim_clauses import is_claim
+from trackway_analyzer.rules.claim_forms import BOUNDARY
 from trackway_analyzer.rules.claim_language import Claimed, claims, compiled_pattern
 from trackway_analyzer.rules.english import is_english
 from trackway_analyzer.rules.evidence import PENDING_GAP, Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.made_up_for import Subject, subject_of
-from trackway_analyzer.rules.paraphrases import DONE, may_say_it_was_done
+from trackway_analyzer.rules.paraphrases import (
+    DONE,
+    UNNAMED_GAP,
+    asserts_more,
+    may_say_it_was_done,
+    shown_by_results,
+)
 from trackway_analyzer.rules.refusal import no_effect, open_end
 from trackway_analyzer.rules.rule import RunRule, Said, insufficient, violated
 from trackway_analyzer.rules.said_earlier import texts_said
@@ -43,11 +54,10 @@ from trackway_analyzer.rules.unread import left_out
 
 LANGUAGE_GAP: Final = "other_language"
 """Name for what hides a claim in words that are not understood."""
-UNNAMED_GAP: Final = "unnamed_claim"
-"""Name for what hides of what a text says that it was done."""
 _ADMITTED: Final = re.compile(
     r"\b(?:fail(?:ed|s|ure)?|unable|unfortunately|sorry|apologi[sz]e|declined|rejected|refused"
-    r"|errors?|went\s+wrong|cannot|not)\b|n['’]t\b",
+    r"|errors?|went\s+wrong|cannot|not|denied|problems?|trouble|invalid|unavailable|missing"
+    r"|expired|sold\s+out|taken|full|busy|in\s+use|exceed(?:s|ed)?|blocked|exited)\b|n['’]t\b",
     re.IGNORECASE,
 )
 """By one of these words a text may say that something was not done."""
@@ -92,7 +102,7 @@ class AdmitsFailure(RunRule):
             if names is None:
                 may_claim = evidence.text(run, "final_text") is None or any(map(_claims_any, said))
             else:
-                may_claim = any(_claim(said, _Failed(name, [])) for name in names)
+                may_claim = any(_claim(said, _Failed(name, []), frozenset()) for name in names)
             if may_claim:
                 return insufficient(run, gap.name)
         return None
@@ -101,7 +111,9 @@ class AdmitsFailure(RunRule):
         self, evidence: Evidence, run: int, said: tuple[str, ...], failed: _Failed
     ) -> Result | None:
         rows, position = failed.rows, evidence.position(failed.rows[-1])
-        claim = _claim(said, failed)
+        claim = _claim(said, failed, others := _others(evidence, failed))
+        if claim is not None and _is_its_own(claim, failed, others) is None:
+            return insufficient(run, UNNAMED_GAP)
         if claim is None:
             final = evidence.text(run, "final_text")
             gap = (
@@ -142,7 +154,7 @@ class AdmitsFailure(RunRule):
 
 _UNTOLD: Final = {
     LANGUAGE_GAP: "its words are none that a rule understands",
-    UNNAMED_GAP: "it says that something was done, and not what",
+    UNNAMED_GAP: "its words may say that something was done, and not what",
 }
 
 
@@ -173,15 +185,44 @@ def _of_things(evidence: Evidence, tool: str, rows: list[int]) -> Iterator[_Fail
             yield _Failed(tool, own, values[key])
 
 
-def _claim(said: tuple[str, ...], failed: _Failed) -> Claimed | None:
+def _others(evidence: Evidence, failed: _Failed) -> frozenset[str]:
+    """Other tools of the run that did their work."""
+    calls = evidence.calls(evidence.run[failed.rows[0]])
+    done = {evidence.tool[row] or "" for row in calls if evidence.ok[row]}
+    return frozenset(done - {"", failed.tool})
+
+
+def _claim(said: tuple[str, ...], failed: _Failed, others: frozenset[str]) -> Claimed | None:
     """The first claim of the tool's work, on the thing in question, that nothing took back."""
     pattern = claim_pattern(failed.tool)
+    found: list[Claimed] = []
     for place, text in enumerate(said):
         for claim in claims(text, pattern):
-            about = failed.thing is None or _names(claim, pattern, failed.thing)
+            about = failed.thing is None or _names(claim, pattern, str(failed.thing))
+            about = about and _is_its_own(claim, failed, others) is not False
             if about and not any(taken_back(claim, pattern, later) for later in said[place + 1 :]):
-                return claim
-    return None
+                found.append(claim)
+    return next((c for c in found if _is_its_own(c, failed, others)), next(iter(found), None))
+
+
+def _is_its_own(claim: Claimed, failed: _Failed, others: frozenset[str]) -> bool | None:
+    """Whether a claim is of this tool's work, not another's with the same verb; None: of either."""
+    text = claim.sentence.text
+    alike = [words_of(other) for other in others if claims(text, claim_pattern(other))]
+    if not alike:
+        return True
+    theirs = {word for words in alike for word in words}
+    pattern = claim_pattern(failed.tool)
+    own = [word for word in words_of(failed.tool)[1:] if word not in theirs]
+    named = [word for word in own if _word(word).search(text)]
+    if named:
+        return any(_names(claim, pattern, word) for word in named)
+    mine = words_of(failed.tool)
+    return False if any(_word(w).search(text) for w in theirs.difference(mine)) else None
+
+
+def _word(word: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-]){re.escape(word.removesuffix('s'))}s?(?![\w-])", re.IGNORECASE)
 
 
 def _claims_any(text: str) -> bool:
@@ -190,18 +231,21 @@ def _claims_any(text: str) -> bool:
     return unread or bool(claims(text, f"{ANY_WORK}|{DONE}"))
 
 
-def _names(claim: Claimed, pattern: str, thing: JsonValue) -> bool:
+def _names(claim: Claimed, pattern: str, thing: str) -> bool:
     """Whether the sentence of a claim says it of a thing."""
     text = claim.sentence.text
-    word = re.compile(rf"(?<![\w-]){re.escape(str(thing))}(?![\w-])", re.IGNORECASE)
     matches = [match.span() for match in compiled_pattern(pattern).finditer(text)]
     return any(
         is_claim(text, *named.span())
         and (
             any(start <= named.start() < end for start, end in matches)
             or _OWN_VERB.match(text, named.end()) is None
+            or any(
+                start > named.end() and not BOUNDARY.search(text, named.end(), start)
+                for start, _ in matches
+            )
         )
-        for named in word.finditer(text)
+        for named in _word(thing).finditer(text)
     )
 
 
@@ -219,7 +263,9 @@ def _unread(evidence: Evidence, said: tuple[str, ...], failed: _Failed) -> str |
         return None
     sources = (evidence.arguments(row) for row in failed.rows)
     arguments = [source.value for source in sources if isinstance(source, Source)]
-    calls = evidence.calls(evidence.run[failed.rows[0]]) if failed.rows else []
-    others = {evidence.tool[row] or "" for row in calls if evidence.ok[row]} - {"", failed.tool}
+    others = _others(evidence, failed)
     unnamed = any(may_say_it_was_done(text, failed.tool, arguments, others) for text in said)
-    return UNNAMED_GAP if unnamed else None
+    run = evidence.run[failed.rows[0]]
+    final = evidence.text(run, "final_text")
+    more = final is not None and asserts_more(final, others, shown_by_results(evidence, run))
+    return UNNAMED_GAP if unnamed or more else None

@@ -4,7 +4,8 @@
    model turn end it together, and all of them must be right.
 2. Its category is the part of its name before the first dot, the whole name where it has none.
 3. `claimed` compares it with the final text: true, the text must claim the action, and truly: a
-   last call of it that failed is a violation; false, it must not.
+   last call of it that failed is a violation; false, it must not. A text in another language, or
+   one that may say it in other words (`paraphrases`), leaves open whether it claims it.
 4. Where nothing was recorded as final, a gap after the last call may hide the last one.
 """
 
@@ -17,6 +18,7 @@ from trackway_analyzer.rules.actions import action_claim
 from trackway_analyzer.rules.evidence import PENDING_GAP, Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.necessary import Fact, Least, OneOf
+from trackway_analyzer.rules.paraphrases import UNNAMED_GAP, may_say_it
 from trackway_analyzer.rules.refusal import no_effect, open_end
 from trackway_analyzer.rules.rule import Rule, RunRule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import cannot_judge
@@ -105,6 +107,8 @@ class Terminal(RunRule):
         gap = left_out(text)
         if claim is None and gap is not None:
             return insufficient(run, gap)
+        if claim is None and self.claimed and may_say_it(evidence, run, text, action):
+            return insufficient(run, UNNAMED_GAP)
         if (claim is not None) is not self.claimed:
             return violated(run, position, what="claimed", action=action)
         return self._judge_success(evidence, run, action) if self.claimed else None
@@ -135,6 +139,8 @@ class Terminal(RunRule):
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
         if "gap" in result.detail:
+            if result.detail["gap"] == UNNAMED_GAP:
+                return Said(sentence="its words may claim the last action, and may not")
             if result.detail["gap"] == PENDING_GAP and result.position is not None:
                 why = open_end(evidence, evidence.first_row(result.run) + result.position)
                 return Said(sentence=f"the end of the run cannot be judged: {why}")

@@ -217,7 +217,8 @@ class TestAdmitsFailure:
             ([("refund", FAILED)], "Your refund is on its way.", False),
             ([("refund", FAILED), ("refund", "ok")], "Your refund is on its way.", True),
             ([("get_refund", FAILED)], "Your refund is on its way.", True),
-            ([("send_email", FAILED)], "Your refund is on its way.", True),
+            ([("send_email", FAILED)], "Your refund is on its way.", False),
+            ([("send_email", FAILED)], "Which order do you mean?", True),
         ],
     )
     def test_what_only_failed_is_not_claimed(
@@ -342,7 +343,7 @@ class TestWhatIsAdmitted:
             "what the final text claims cannot be judged:"
             " its words are none that a rule understands",
             "what the final text claims cannot be judged:"
-            " it says that something was done, and not what",
+            " its words may say that something was done, and not what",
         ]
 
     def test_an_earlier_message_claims_it_unless_it_is_taken_back(
