@@ -35,8 +35,9 @@
 16. `missing_tokens`, `missing_cost`: a model call that the run's sum knows nothing of (`usage`).
 17. `capture_error`: the recorder says that it could not record a part of a span: a value of the
     user's raised when it was read, or what was to say whether the call succeeded did (`faults`).
-18. `possible_calls`: spans with input and output of no kind, which may be calls of the tool of
-    their name (`possible_calls`). Counts spans.
+18. `possible_calls`: spans of no kind with an input or output, which may be calls of the tool of
+    their name, and tools that an answer names which could not be read (`possible_calls`). Counts
+    spans and names.
 
 A gap of one step has its position. A gap of all steps of a kind is one gap of the run, without one.
 """

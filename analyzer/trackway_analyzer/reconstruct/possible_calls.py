@@ -3,14 +3,18 @@
 Some instrumentors trace any function that is decorated, and call it a tool only where the program
 says so: Langfuse's `@observe()`, `mlflow.trace`, Traceloop's `@task`, a chain of OpenInference.
 
-1. Such a span has an input and an output, no kind that makes it a step, and no step below it.
+1. Such a span has an input or an output (a function may return nothing, or fail), no kind that
+   makes it a step, and no step below it.
 2. It may be a call of the tool of its name, and of no other. Where a step of the run has that tool,
    the run tells its calls, and the span is what stands around one.
+3. So may what a model answered, where no message was read from it and an object in it bears a name
+   beside arguments: of any tool that it names (`names_held`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -18,18 +22,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway.schema import SCOPE_NAME, GapName, Operation
-from trackway_analyzer.model import MORE_NAMES, NAMES_PARTED
-from trackway_analyzer.reconstruct.columns import NONE, Ints, Mask, SpanColumns
+from trackway_analyzer.dialects.values import json_of
+from trackway_analyzer.model import MORE_NAMES, NAMES_PARTED, JsonValue
+from trackway_analyzer.read.names_held import ANY, names_held
+from trackway_analyzer.read.unread_forms import tells_of_a_call
+from trackway_analyzer.reconstruct.columns import LLM, NONE, Ints, Mask, SpanColumns
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap
+from trackway_analyzer.reconstruct.messages import quickly_parsed
 from trackway_analyzer.reconstruct.tree import Tree
 
-_IN_AND_OUT: Final = (
-    ('"langfuse.observation.input"', '"langfuse.observation.output"'),
-    ('"mlflow.spanInputs"', '"mlflow.spanOutputs"'),
-    ('"traceloop.entity.input"', '"traceloop.entity.output"'),
-    ('"input.value"', '"output.value"'),
-    ('"gen_ai.prompt"', '"gen_ai.completion"'),
+_TELLING: Final = (
+    r'"(langfuse\.observation\.(input|output)|mlflow\.span(Inputs|Outputs)'
+    r"|traceloop\.entity\.(input|output)|(input|output)\.value|gen_ai\.(prompt|completion))"
+    r'":\s*[^n\s]'
 )
+"""An input or an output among the attributes, that is not null."""
 _KINDS: Final = (".task", ".tool")
 _MOST: Final = 200
 _DEEPEST: Final = 1000
@@ -43,19 +50,19 @@ def gaps_of_possible_calls(evidence: Evidence) -> Found:
     flags: Mask = other.to_numpy(zero_copy_only=False) & ~ours.to_numpy(zero_copy_only=False)
     flags = flags & (run != NONE)
     rows = np.flatnonzero(flags & ~_above_steps(columns, evidence.tree))
-    rows = rows[_tell_both(columns.array("attributes").take(pa.array(rows)))]
-    if not len(rows):
-        return
-    known = _tools(evidence)
+    rows = rows[_tell(columns.array("attributes").take(pa.array(rows)))]
+    found = list(zip(run[rows].tolist(), columns.values("name", rows), strict=True))
+    found += _unread_answers(columns, run)
+    known = _tools(evidence) if found else set()
     names: dict[int, dict[str, int]] = defaultdict(dict)
-    for number, name in zip(run[rows].tolist(), columns.values("name", rows), strict=True):
+    for number, name in found:
         bare = _bare(name or "")
         if bare and (number, bare) not in known:
             names[number][bare] = names[number].get(bare, 0) + 1
-    for number, found in sorted(names.items()):
-        listed = [*sorted(found)[:_MOST], *([MORE_NAMES] if len(found) > _MOST else [])]
+    for number, counted in sorted(names.items()):
+        listed = [*sorted(counted)[:_MOST], *([MORE_NAMES] if len(counted) > _MOST else [])]
         detail = NAMES_PARTED.join(name.replace(NAMES_PARTED, " ") for name in listed)
-        yield number, gap(GapName.POSSIBLE_CALLS, sum(found.values()), detail=detail)
+        yield number, gap(GapName.POSSIBLE_CALLS, sum(counted.values()), detail=detail)
 
 
 def _above_steps(columns: SpanColumns, tree: Tree) -> Mask:
@@ -72,13 +79,54 @@ def _above_steps(columns: SpanColumns, tree: Tree) -> Mask:
     return above
 
 
-def _tell_both(attributes: pa.Array) -> Mask:
-    """Where an input and an output stand among the attributes."""
-    both = np.zeros(len(attributes), dtype=bool)
-    for marks in _IN_AND_OUT:
-        told, gave = (pc.match_substring(attributes, mark).fill_null(False) for mark in marks)
-        both |= pc.and_(told, gave).to_numpy(zero_copy_only=False)
-    return both
+def _tell(attributes: pa.Array) -> Mask:
+    """Where an input or an output stands among the attributes."""
+    told = pc.match_substring_regex(attributes, _TELLING).fill_null(False)
+    found: Mask = told.to_numpy(zero_copy_only=False)
+    return found
+
+
+def _unread_answers(columns: SpanColumns, run: Ints) -> Iterator[tuple[int, str]]:
+    """Return run and name of the tools that answers of models name of which nothing was read."""
+    silent: Mask = (columns.operation == LLM) & (run != NONE)
+    rows = np.flatnonzero(silent)
+    unread = columns.array("output").take(pa.array(rows)).is_null()
+    rows = rows[unread.to_numpy(zero_copy_only=False)]
+    rows = rows[_tell(columns.array("attributes").take(pa.array(rows)))]
+    for number, text in zip(run[rows].tolist(), columns.values("attributes", rows), strict=True):
+        attributes = quickly_parsed(text)
+        told = attributes if isinstance(attributes, dict) else {}
+        for key in _ANSWERS & told.keys():
+            answer = json_of(told[key])
+            if _asks(answer):
+                named = names_held(answer)
+                yield from ((number, MORE_NAMES if name == ANY else name) for name in named)
+
+
+def _asks(value: JsonValue, depth: int = 0) -> bool:
+    """Tell whether an object in a value bears a name beside arguments."""
+    if depth > _MOST_NESTED:
+        return True
+    if isinstance(value, dict):
+        keys = value.keys()
+        if not (keys.isdisjoint(_NAMES) or keys.isdisjoint(_GIVEN)) or tells_of_a_call(value):
+            return True
+        return any(_asks(each, depth + 1) for each in value.values())
+    return isinstance(value, list) and any(_asks(each, depth + 1) for each in value)
+
+
+_ANSWERS: Final = frozenset(
+    [
+        *("langfuse.observation.output", "mlflow.spanOutputs", "traceloop.entity.output"),
+        *("output.value", "gen_ai.completion", "gen_ai.output.messages"),
+    ]
+)
+_NAMES: Final = ("name", "tool", "tool_name", "action", "function")
+_GIVEN: Final = (
+    *("arguments", "args", "kwargs", "parameters", "params", "input"),
+    *("action_input", "tool_input", "tool_args"),
+)
+_MOST_NESTED: Final = 64
 
 
 def _tools(evidence: Evidence) -> set[tuple[int, str]]:

@@ -2,7 +2,9 @@
 
 1. A server without a parser, and a framework that asks for calls in words, leave them in the text:
    `<tool_call>{...}</tool_call>`, `<invoke name=...>`, `Action:` over `Action Input:`, and the
-   like. `WRITTEN` knows them by their marks, not by the name of a model or framework.
+   like; so does an object of a client that was printed and could not be read (it was cut, or in a
+   list of texts): `ToolUseBlock(...)`, `tool_calls=[...]`. `WRITTEN` knows them by their marks, not
+   by the name of a model or framework.
 2. What a text quotes (in a fence or between backticks) is no call, but for a text that is nothing
    else than the object of a call.
 3. An object alone is none where calls of the run were read: whoever ran them passed it on as text.
@@ -43,6 +45,8 @@ WRITTEN: Final = tuple(
         rf"to=(?:functions\.)?{_NAME}\s*<\|",
         r"<[|｜](?:tool[_▁ ]calls?[_▁ ](?:section[_▁ ])?begin|tool_call)[|｜]>",
         r"<end_code>|^<code>\s*$",
+        rf"\b\w{{0,40}}(?:Tool|Function)\w{{0,20}}(?:Call|Use)\w{{0,40}}\((?:[^()]{{0,999}}\b(?:tool_)?name=[\"']{_NAME})?",
+        r"\b(?:tool_calls|function_call)=(?:\[[^\]\s]|(?!None\b)[A-Z{])",
     )
 )
 """Marks of a call in a text; a group is its name."""
@@ -53,6 +57,7 @@ _FENCED: Final = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
 _LOOK: Final = (
     r"<tool_call|invoke name=|function_calls>|\[TOOL_CALLS\]|<\|python_tag|<function|Action"
     r"|<use_mcp|<details type|>\s*(\\n)*\s*<[a-z_]+>|to=[\w.]+\s*<\||[|｜]>|<end_code>|<code>"
+    r"|(Call|Use)\w*\(|(tool_calls|function_call)="
     r'|"content":"(```(json)?)?(\\n|\s)*[\[{]'
 )
 """What stands in the JSON of every text that holds a mark: a quick look."""

@@ -6,7 +6,8 @@
    (`tools_not_observable` at its step), may have run itself: it hides no call of another tool. A
    name that could be another spelling of the tool's, and arguments that name the tool, count as the
    tool. Spans of no kind may be calls of the tools of their names (`possible_calls`), and of no
-   other: they hide nothing from rules that name no tool. Any other gap hides calls of all tools.
+   other: they hide nothing from rules that name no tool, neither as such nor by a pattern or what
+   they allow. Any other gap hides calls of all tools.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ AGENT_GAP: Final = "agent_not_recorded"
 REDACTED_GAP: Final = "redacted"
 """Name for a value that was taken out as a secret: a marker stands for it."""
 
+_POSSIBLE: Final = GapName.POSSIBLE_CALLS
 _PREFIX: Final = re.compile(r".*[.:/ ]")
 _NO_LETTERS: Final = re.compile(r"[^0-9a-z]+")
 _OF_AN_ANSWERED_CALL: Final = (
@@ -108,6 +110,15 @@ class WithGaps:
         if tools is None or not found:
             return tuple(gap for gap in found if gap.name != GapName.POSSIBLE_CALLS)
         return tuple(gap for gap in found if self._may_hide(run, gap, tools))
+
+    def traced(self, run: int) -> tuple[tuple[str, ...], ...]:
+        """Names of the spans of a run that may be calls: each whole, and without what precedes it.
+
+        `MORE_NAMES` stands for any.
+        """
+        details = [gap.detail for gap in self.gaps.get(run, ()) if gap.name == _POSSIBLE]
+        names = [name for told in details for name in (told or MORE_NAMES).split(NAMES_PARTED)]
+        return tuple(tuple(dict.fromkeys((name, _PREFIX.sub("", name)))) for name in names)
 
     def told_of(self, run: int, gap: Gap) -> tuple[str, ...] | None:
         """Names of the one tool of which a gap hides a call; None: it may hide any."""

@@ -6,24 +6,27 @@
 3. With `agent`, only that agent's attempts count: an allow list is the agent's scope. An attempt
    of which nobody recorded whose it is may be that agent's: the run is insufficient.
 4. Seen once, it is violated. Not seen, it holds only if no gap may hide a call.
-5. A call that was only asked for bears the name that the model saw: where a gap may hide its span,
+5. A span of no kind may be a call of the tool of its name (`possible_calls`). It leaves an allow
+   list open where it is named like a function and no call of the run has a span that says so.
+6. A call that was only asked for bears the name that the model saw: where a gap may hide its span,
    it may be of an allowed tool with another name.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from re import Pattern, compile, escape
+from typing import Final
 
 import numpy as np
 
-from trackway.schema import Operation
+from trackway.schema import GapName, Operation
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.engine.looks import Looks
-from trackway_analyzer.model import JsonValue
+from trackway_analyzer.model import MORE_NAMES, JsonValue
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.gaps import AGENT_GAP
@@ -33,6 +36,9 @@ from trackway_analyzer.rules.rule import Rule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import step
 from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.tools import Tools
+
+_FUNCTION: Final = compile(r"(?:[a-z_][\w\-]*[./:])*[a-z_][\w\-]*")
+"""How a span is named after a function, and not after a class or a method of one."""
 
 
 @dataclass(frozen=True)
@@ -97,10 +103,20 @@ class _NamedTools(Rule):
             insufficient(run, gap.gap)
             for run in evidence.gaps.keys() | unnamed.keys()
             if run not in first
-            and (gap := unnamed.get(run) or evidence.hides_step(run, tools=self._hidden))
-            is not None
+            and (gap := unnamed.get(run) or self._hides(evidence, run)) is not None
         ]
         return sorted(results, key=lambda result: result.run)
+
+    def _hides(self, evidence: Evidence, run: int) -> Hidden | None:
+        """What may hide an attempt that breaks the rule."""
+        gap = evidence.hides_step(run, tools=self._hidden)
+        if gap is None and any(self._may_break(evidence, run, n) for n in evidence.traced(run)):
+            return Hidden(GapName.POSSIBLE_CALLS)
+        return gap
+
+    @abstractmethod
+    def _may_break(self, evidence: Evidence, run: int, names: Sequence[str]) -> bool:
+        """Whether a span of these names, which may be a call, would break the rule as one."""
 
     def _rows(self, evidence: Evidence) -> list[int]:
         """Rows of attempts that break the rule; decided once per pair of names."""
@@ -155,6 +171,9 @@ class Forbidden(_NamedTools):
     def _breaks(self, tool: str | None, alias: str | None) -> bool:
         return self._names(tool) or self._names(alias)
 
+    def _may_break(self, evidence: Evidence, run: int, names: Sequence[str]) -> bool:
+        return MORE_NAMES in names or any(map(self._names, names))
+
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
         listed = " or ".join(self.tool_names)
@@ -177,6 +196,12 @@ class Allowed(_NamedTools):
 
     def _breaks(self, tool: str | None, alias: str | None) -> bool:
         return not (self._names(tool) or self._names(alias))
+
+    def _may_break(self, evidence: Evidence, run: int, names: Sequence[str]) -> bool:
+        first, last = evidence.batch.bounds(run)
+        if any(evidence.is_call[first:last]) or any(map(self._names, names)):
+            return False
+        return MORE_NAMES in names or _FUNCTION.fullmatch(names[0]) is not None
 
     def _may_be_another(self, evidence: Evidence, row: int) -> Hidden | None:
         if evidence.is_call[row] or evidence.codes("tool_alias").codes[row] >= 0:

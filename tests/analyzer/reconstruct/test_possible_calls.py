@@ -1,7 +1,8 @@
-"""A span of no kind with an input and an output may be a call of the tool of its name."""
+"""A span of no kind with an input or an output may be a call of the tool of its name."""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from span_builder import Recording
 
-from trackway_analyzer.rules import Allowed, Called, Never, Rule, State
+from trackway_analyzer.rules import Allowed, Called, Forbidden, Never, Rule, State
 
 LANGFUSE = {"langfuse.observation.input": "{}", "langfuse.observation.output": "ok"}
 TRACED: dict[str, dict[str, str]] = {
@@ -23,7 +24,7 @@ TRACED: dict[str, dict[str, str]] = {
 }
 
 
-def traced(name: str = "refund", attributes: dict[str, str] = LANGFUSE, **of: Any) -> Recording:
+def traced(name: str = "refund", attributes: dict[str, Any] = LANGFUSE, **of: Any) -> Recording:
     record = Recording()
     agent = record.agent("support")
     record.model(agent, told=[], says="done")
@@ -49,7 +50,30 @@ def test_it_is_no_call_of_another_tool():
     assert states(record, Called("charge")) == [State.VIOLATED]
     assert states(record, Never("charge")) == []
     assert states(record, Never("fund")) == []
+    assert states(record, Forbidden(["charge_*"])) == []
+    assert states(record, Allowed(["refund"])) == []
+
+
+def test_a_pattern_speaks_of_it_too():
+    assert states(traced(), Forbidden(["ref*"])) == [State.INSUFFICIENT]
+    assert states(traced("shop.refund"), Forbidden(["ref*"])) == [State.INSUFFICIENT]
+
+
+def test_a_function_that_an_allow_list_does_not_name_leaves_it_open():
+    assert states(traced(), Allowed(["lookup"])) == [State.INSUFFICIENT]
+    assert states(traced("shop.refund"), Allowed(["lookup"])) == [State.INSUFFICIENT]
+
+
+@pytest.mark.parametrize("name", ["ChatPromptTemplate", "Workflow.init_run", "execute_task Parser"])
+def test_a_class_of_a_framework_leaves_an_allow_list_as_it_is(name: str):
+    assert states(traced(name), Allowed(["lookup"])) == []
+
+
+def test_where_calls_have_spans_that_say_so_an_allow_list_is_as_it_is():
+    record = traced("should_continue")
+    record.tool("lookup", {"id": 7}, "ok")
     assert states(record, Allowed(["lookup"])) == []
+    assert states(record, Never("should_continue")) == [State.INSUFFICIENT]
 
 
 @pytest.mark.parametrize("name", ["refund.task", "shop.refund", "tools/refund", "Refund"])
@@ -57,8 +81,19 @@ def test_what_stands_around_the_name_makes_no_difference(name: str):
     assert states(traced(name), Called("refund")) == [State.INSUFFICIENT]
 
 
-@pytest.mark.parametrize("attributes", [{}, {"langfuse.observation.input": "{}"}])
-def test_a_span_without_input_or_output_is_what_it_was(attributes: dict[str, str]):
+@pytest.mark.parametrize("instrumentor", TRACED)
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_function_may_have_returned_nothing_or_been_given_nothing(instrumentor: str, place: int):
+    told = list(TRACED[instrumentor].items())[place]
+    record = traced(attributes=dict([told]))
+    assert states(record, Never("refund")) == [State.INSUFFICIENT]
+
+
+NOTHING: list[dict[str, Any]] = [{}, {"langfuse.observation.input": None}]
+
+
+@pytest.mark.parametrize("attributes", NOTHING)
+def test_a_span_without_input_and_output_is_what_it_was(attributes: dict[str, Any]):
     assert traced(attributes=attributes).run().gaps == ()
 
 
@@ -84,3 +119,29 @@ def test_too_many_names_may_be_any():
     (gap,) = record.run().gaps
     assert gap.count == 300
     assert states(record, Never("refund")) == [State.INSUFFICIENT]
+
+
+UNREAD = {
+    "an action": {"action": "refund", "action_input": {}},
+    "a function": {"steps": [{"function": "refund", "params": {"id": 7}}]},
+    "a call in a wrapper": {"reply": {"tool_calls": [{"function": {"name": "refund"}}]}},
+}
+
+
+@pytest.mark.parametrize("answer", UNREAD.values(), ids=UNREAD)
+def test_so_may_what_an_answer_names_that_could_not_be_read(answer: dict[str, Any]):
+    record = Recording()
+    agent = record.agent("support")
+    record.span("llm", agent, attributes={"langfuse.observation.output": json.dumps(answer)})
+    record.tool("lookup", {"id": 7}, "ok", agent)
+    assert states(record, Never("refund")) == [State.INSUFFICIENT]
+    assert states(record, Never("charge")) == []
+
+
+def test_an_answer_of_fields_asks_for_nothing():
+    record = Recording()
+    answer = {"langfuse.observation.output": '{"intent": "refund", "sure": 0.9}'}
+    agent = record.agent("support")
+    record.span("llm", agent, attributes=answer)
+    record.tool("lookup", {"id": 7}, "ok", agent)
+    assert states(record, Never("refund")) == []

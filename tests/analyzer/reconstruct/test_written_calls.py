@@ -28,6 +28,8 @@ WRITTEN = {
     "an object": '{"action": "refund", "action_input": {"id": 7}}',
     "an object in a fence": '```json\n{"name": "refund", "arguments": {"id": 7}}\n```',
     "code": "Thought: go\n<code>\nrefund(7)\n</code>",
+    "a printed block, cut": "[ToolUseBlock(id='t1', input={'id': 7}, name='refund', type='to",
+    "a printed model, cut": "content='' tool_calls=[{'name': 'refund', 'args': {'id': 7",
     "open webui": '<details type="tool_calls" name="refund" arguments="{}">\n</details>',
 }
 SPOKEN = {
@@ -39,6 +41,7 @@ SPOKEN = {
     "an answer of react": "Thought: I know.\nAction: Final Answer\nAction Input: it is done",
     "action": "Action: none is needed, all is well.",
     "an object": '{"name": "Ann", "age": 7}',
+    "a printed model without calls": "content='All done' tool_calls=[] function_call=None",
 }
 
 
