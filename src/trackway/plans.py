@@ -29,6 +29,7 @@ from trackway.faults import goes_on
 from trackway.fields import text_of
 from trackway.foreign import attributes_of, is_own, is_same_call, operation_of, tool_of
 from trackway.ids import made_up_operation_id
+from trackway.late_steps import next_step
 from trackway.named_fields import note_missing
 from trackway.questions import answer
 from trackway.recording import Recorder, put
@@ -100,7 +101,7 @@ class StepPlan(Plan):
         operation_id = request.operation_id
         if run is not None:
             if not self.is_seen_above(context, place, attributes):
-                attributes[Trackway.STEP_INDEX] = run.tick()
+                attributes[Trackway.STEP_INDEX] = next_step(place, run)
                 if run.clock is not None:
                     attributes[Trackway.STEP_CLOCK] = run.clock
             attempt = FIRST

@@ -43,6 +43,7 @@ from trackway.foreign import (
     operation_of,
     tool_of,
 )
+from trackway.late_steps import next_step
 from trackway.recording import Recorder, active
 from trackway.run import FOREIGN_PLACE, PLACE, Run, is_over, new_identity
 from trackway.sampling import is_drawn_alone, is_dropped_elsewhere
@@ -262,7 +263,7 @@ def _stamp(
             and not is_same_call(operation, tools, place.span)
             and Trackway.STEP_INDEX not in present
         ):
-            stamps[Trackway.STEP_INDEX] = run.tick()
+            stamps[Trackway.STEP_INDEX] = next_step(place, run)
             if run.clock is not None:
                 stamps[Trackway.STEP_CLOCK] = run.clock
         if operation is Operation.TOOL and recorder is not None and recorder.declared is not None:
