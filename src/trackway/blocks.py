@@ -4,9 +4,10 @@
    of its own.
 2. `step` records one step: a tool step of the kind `lookup`, `mutate`, `notify` or `other`, a model
    call, a retrieval or a wait.
-3. Both are sync and async context managers. An exception that leaves the block is recorded and goes
+3. A run block that is left out of turn, inside a generator, leaves a hole in each clock concerned.
+4. Both are sync and async context managers. An exception that leaves the block is recorded and goes
    on unchanged.
-4. A run that is dropped at its head starts no span, and neither does anything inside it.
+5. A run that is dropped at its head starts no span, and neither does anything inside it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from contextvars import Token
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Final
+from weakref import WeakSet
 
 from opentelemetry import context as otel_context
 from opentelemetry.context import Context, get_current
@@ -32,12 +34,13 @@ from trackway.driving import Opened, detach
 from trackway.faults import goes_on
 from trackway.fields import is_a, text_of
 from trackway.handed_over import tell_begun
+from trackway.late_steps import leave_open
 from trackway.llm import LlmPlan
 from trackway.plans import Request, StepPlan, ToolPlan
 from trackway.propagation import resumed
 from trackway.recording import Recorder, active, named, note_missed, put, put_text
 from trackway.retrieval import RetrieverPlan
-from trackway.run import REQUESTED, Run, new_identity
+from trackway.run import PLACE, REQUESTED, Run, is_over, new_identity
 from trackway.schema import SCHEMA_VERSION, GenAI, StepKind, Trackway
 from trackway.spans import NO_RESULT, Live, Plan
 from trackway.unrecorded import Unrecorded
@@ -57,10 +60,10 @@ class _Block:
     _token: Token[Context] | None = None
 
     def _leave(self, error: BaseException | None) -> None:
-        if self._token is not None:
-            detach(self._token)
-            self._token = None
         live, self._live = self._live, None
+        token, self._token = self._token, None
+        if token is not None:
+            _leave_context(live, token)
         if live is None:
             return
         if error is None:
@@ -83,6 +86,29 @@ class _Block:
         stack: TracebackType | None,
     ) -> None:
         self._leave(error)
+
+
+def _leave_context(live: Any, token: Token[Context]) -> None:
+    """Go back to where the block began, unless another run is there by now.
+
+    A block inside a generator is left when its reader has come so far. Where other runs began or
+    ended in between, nobody knows whose the steps of that time were.
+    """
+    here: Any = get_current().get(PLACE)
+    of, now = (None if place is None else place.run for place in (live, here))
+    if of is not now:
+        leave_open(of, now)
+    if of is now or is_over(here):
+        detach(token)
+    elif of is not None:
+        _left_out_of_turn.add(of)
+    back: Any = get_current().get(PLACE)
+    if back is not None and back.run in _left_out_of_turn:
+        otel_context.attach(Context())
+
+
+_left_out_of_turn: WeakSet[Run] = WeakSet()
+"""Runs whose context stayed where another run was current."""
 
 
 class run(_Block):

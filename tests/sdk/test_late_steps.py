@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from queue import Queue
 
@@ -27,7 +29,7 @@ def read(tmp_path: Path) -> Callable[[], dict[str, Trajectory]]:
 
     def read() -> dict[str, Trajectory]:
         assert trackway.shutdown(60)
-        return {run.run["task_id"]: run for run in ta.load(tmp_path)}
+        return {run.run.get("task_id", ""): run for run in ta.load(tmp_path)}
 
     return read
 
@@ -139,3 +141,54 @@ def test_a_job_that_brings_its_run_is_a_step_of_that_run_alone(
     runs = read()
     assert [names(run) for run in runs.values()] == [["refund"]] * 3
     assert [gaps(run) for run in runs.values()] == [[], [], []]
+
+
+def numbered(task: str) -> Iterator[None]:
+    with trackway.run(task):
+        for number in range(3):
+            refund(f"{task}{number}")
+            yield
+
+
+def test_runs_in_generators_that_are_read_by_turns_are_open(
+    read: Callable[[], dict[str, Trajectory]], caplog: pytest.LogCaptureFixture
+) -> None:
+    both = numbered("A"), numbered("B")
+    for _ in range(3):
+        for each in both:
+            next(each)
+    for each in both:
+        assert list(each) == []
+    runs = read()
+    assert {gap.name for run in (runs["A"], runs["B"]) for gap in run.gaps} == {"missing_steps"}
+    assert runs["A"].gaps
+    assert runs["B"].gaps
+    assert "Decorate the generator with @trackway.agent" in caplog.text
+    assert trackway.current_run() is None
+
+
+def test_a_run_in_a_generator_that_is_read_in_other_contexts_is_open(
+    read: Callable[[], dict[str, Trajectory]],
+) -> None:
+    pieces = numbered("A")
+    for _ in range(3):
+        contextvars.copy_context().run(next, pieces)
+    contextvars.copy_context().run(list, pieces)
+    assert ("missing_steps", 1) in gaps(read()["A"])
+
+
+def test_runs_in_generators_that_are_read_one_after_the_other_are_whole(
+    read: Callable[[], dict[str, Trajectory]],
+) -> None:
+    for task in ("A", "B"):
+        with contextmanager(lambda task=task: numbered_once(task))():
+            refund("C")
+    runs = read()
+    assert [names(run) for run in runs.values()] == [["refund"] * 2] * 2
+    assert [gaps(run) for run in runs.values()] == [[], []]
+
+
+def numbered_once(task: str) -> Iterator[None]:
+    with trackway.run(task):
+        refund(task)
+        yield
