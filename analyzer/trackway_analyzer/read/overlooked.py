@@ -2,9 +2,10 @@
 
 1. A file may where its beginning is that of Arrow, Parquet or a document with calls or spans
    (`unread_forms`), or a table, database or pickle with columns of theirs.
-2. So may an archive with a member that is named like traces, and a file whose name ends like a
-   format but for a compression that is not undone.
-3. Only the first bytes are looked at, of what is compressed too. A picture or a page costs no look.
+2. So may an archive with a member that is named like traces or that is a workbook, and what nobody
+   can look into: a compression that is not undone, tables of ORC, DuckDB or Avro without a schema.
+3. Only the first bytes are looked at, of what is compressed too, whatever its name. A picture or a
+   page costs no look.
 4. Of any other, the words are kept that may name a tool (`names_held`).
 """
 
@@ -13,10 +14,10 @@ from __future__ import annotations
 import re
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from trackway_analyzer.read.byte_stream import ByteStream
 from trackway_analyzer.read.decoded_json import NotJson, decoded
 from trackway_analyzer.read.detect import is_tape
 from trackway_analyzer.read.names_held import names_in_file
@@ -32,12 +33,23 @@ _NO_TRACES: Final = re.compile(
     r"\.(png|jpe?g|gif|svg|webp|pdf|html?|css|js|ts|ipynb|woff2?|ico|mp[34]|wav|sh|sql|diff|patch)$"
 )
 _PACKED: Final = re.compile(r"\.(lz4|lzo|br|z|7z|rar|snappy|sz|lzma)$")
-_OF_TRACES: Final = re.compile(rb"span_?id|trace_?id|tool_?calls?\b|tool_?name", re.IGNORECASE)
+_OF_TRACES: Final = re.compile(
+    rb"span_?id|trace_?id|(?:tool|function)_?calls?\b|tool_?name|agent_messages", re.IGNORECASE
+)
 _BINARY: Final = ((b"SQLite format 3", "an SQLite database"), (b"\x80\x04", "a pickle"))
-_TABLES: Final = ((b"Obj\x01", "a file of Avro"), (b"ORC", "a file of ORC"))
+_AVRO: Final = b"Obj\x01"
+_SEALED: Final = (
+    (b"7z\xbc\xaf\x27\x1c", "an archive of 7-Zip: unpack it"),
+    (b"Rar!\x1a\x07", "an archive of RAR: unpack it"),
+    (b"\x04\x22\x4d\x18", "a compression that is not undone (LZ4): unpack it"),
+    (b"\xff\x06\x00\x00sNaPpY", "a compression that is not undone (Snappy): unpack it"),
+    (b"ORC", "a file of ORC: write it as Parquet"),
+)
+"""How something begins that nobody can look into."""
+_DUCKDB: Final = b"DUCK"
+_SHEETS: Final = "xl/worksheets/"
 _BINARY_PICKLE: Final = (b"\x80\x05", "a pickle")
 _ZIP: Final = b"PK\x03\x04"
-_GZIP: Final = b"\x1f\x8b"
 
 
 class Overlooked(NamedTuple):
@@ -69,24 +81,25 @@ def overlooked(listing: Listing) -> Iterator[Overlooked]:
         try:
             with file.open() as opened:
                 head = opened.read(_HEAD)
-            what = _holds_member(file, head)
-            inner = _inflated(head)
+            what = _holds_member(file, head) or _sealed(head)
+            inner = ByteStream(file).look(_HEAD)
             what = what or _packed(inner) or _looks_like(inner)
-        except (OSError, zipfile.BadZipFile, tarfile.TarError, NotImplementedError, ValueError):
+        except (zipfile.BadZipFile, tarfile.TarError, NotImplementedError):
+            yield Overlooked(file, "an archive that cannot be opened")
+            continue
+        except (OSError, ValueError):
             continue
         names = () if what is not None else names_in_file(file.name, inner)
         if what is not None or names:
             yield Overlooked(file, what, names)
 
 
-def _inflated(head: bytes) -> bytes:
-    """Undo the gzip of the beginning of a file."""
-    if not head.startswith(_GZIP):
-        return head
-    try:
-        return zlib.decompressobj(wbits=31).decompress(head, _HEAD)
-    except zlib.error:
-        return head
+def _sealed(head: bytes) -> str | None:
+    """Tell what nobody can look into."""
+    found = next((what for start, what in _SEALED if head.startswith(start)), None)
+    if head[8:12] == _DUCKDB:
+        return "a database of DuckDB: export its traces"
+    return found
 
 
 def _packed(head: bytes) -> str | None:
@@ -100,7 +113,9 @@ def _packed(head: bytes) -> str | None:
 def _looks_like(head: bytes) -> str | None:
     if head.startswith((b"PAR1", b"ARROW1")):
         return _READ_IF_NAMED
-    for start, what in (*_BINARY, _BINARY_PICKLE, *_TABLES):
+    if head.startswith(_AVRO) and b"avro.schema" not in head:
+        return "a file of Avro: write it as Parquet"
+    for start, what in (*_BINARY, _BINARY_PICKLE, (_AVRO, "a file of Avro")):
         if head.startswith(start):
             found = _OF_TRACES.search(head)
             return f"{what} that names {found[0].decode()}: export its traces" if found else None
@@ -124,5 +139,7 @@ def _holds_member(file: TraceFile, head: bytes) -> str | None:
     else:
         with tarfile.open(file.path) as tape:
             names = tape.getnames()
+    if any(name.startswith(_SHEETS) for name in names):
+        return "a workbook of Excel: export what it holds in a form that is read"
     member = next((name for name in names if is_named_like_traces(name)), None)
     return None if member is None else f"an archive with {member[:64]!r}: unpack it"

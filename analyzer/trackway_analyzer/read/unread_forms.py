@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from trackway_analyzer.json_text import parsed
 from trackway_analyzer.read.names_held import EXPECTED
 
 _IDS: Final = frozenset(["spanid", "traceid", "traceidhex", "rootspanid"])
@@ -28,6 +29,7 @@ _OF_SPANS: Final = frozenset(
         *("starttime", "startedat", "starttimeunixnano", "starttimestamp", "duration"),
         *("durationms", "durationns", "durationnano", "endtime", "latency", "localendpoint"),
         *("spans", "spankind", "operationname", "spanname"),
+        *("spandata", "spanattributes", "spanparents", "spantype"),
     ]
 )
 _CALLS: Final = frozenset(
@@ -36,6 +38,7 @@ _CALLS: Final = frozenset(
         *("toolname", "toolinvocation", "toolinvocations", "functionresponse", "toolresult"),
         *("functionname", "actiongroupinvocationinput", "agentthoughts"),
         *("toolresults", "toolresponse", "usedtools", "intermediatesteps"),
+        *("toolscalled", "toolsused", "calledtools", "toolexecutions", "tooluses"),
     ]
 )
 _CALL_TYPE: Final = re.compile(
@@ -71,6 +74,10 @@ _CODEX: Final = (
 _CLAUDE: Final = (
     "events of `claude --output-format stream-json`, which are not read: give the session file "
     "below ~/.claude/projects"
+)
+_CLAUDE_RESULT: Final = (
+    "the result of `claude --output-format json`, which tells no calls and is not read: give the "
+    "session file below ~/.claude/projects"
 )
 _HITS: Final = "hits of a search, which are not read: give the `_source` of each, one a line"
 _INFOS: Final = (
@@ -108,6 +115,9 @@ def unread_form(document: Any) -> str | None:
             if _is_row_of_spans(node):
                 return _ROWS
             waiting.extend(each for each in node if isinstance(each, dict | list))
+        elif isinstance(node, str) and node.startswith(("{", "[")):
+            inner = parsed(node)
+            waiting.extend([inner] if isinstance(inner, dict | list) else [])
     return f"{_SPOKEN} {_WHAT_TO_DO}" if spoken else None
 
 
@@ -135,12 +145,17 @@ def unread_columns(names: Iterable[str]) -> str | None:
     return f"{_SPOKEN} {_WHAT_TO_DO}" if not plain.isdisjoint(_DIALOGUES) else None
 
 
+_EVENT: Final = re.compile(rb"(?:(?:event|id|retry):[^\n]*\n|:[^\n]*\n)*data:\s*(?=[{\[])")
+"""How server-sent events begin."""
+_CHUNK: Final = re.compile(rb"\"(?:delta|content_block|candidates|response)\"\s*:")
 _DIALOGUES: Final = frozenset(["messages", "conversation", "conversations", "trajectory", "traj"])
 
 
 def unread_text(head: bytes) -> str | None:
     """Say what a text that is no JSON holds, by its beginning; None: nothing like it."""
     head = head[:_HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if _EVENT.match(head):
+        return _CHUNKS if _CHUNK.search(head) else unread_text(_EVENT.sub(b"", head, count=1))
     first = head.partition(b"\n")[0]
     columns = re.split(rb"[,;\t|]", first)
     if len(columns) > 1 and not head.startswith((b"{", b"[", b"<")):
@@ -173,6 +188,8 @@ def _known(document: Any) -> str | None:
         return _CODEX
     if isinstance(item.get("message"), dict) and "session_id" in item and isinstance(kind, str):
         return _CLAUDE
+    if kind == "result" and "session_id" in item and "num_turns" in item:
+        return _CLAUDE_RESULT
     listed = item.get("traces")
     first = listed[0] if isinstance(listed, list) and listed else None
     if isinstance(first, dict) and "trace_info" in first and "data" not in first:

@@ -46,6 +46,20 @@ CALLS: dict[str, Any] = {
     "nested spans": {"export": {"items": [{"spanId": "b", "startTime": 5}]}},
     "named calls": {"log": [{"name": "delete_account", "arguments": {"id": 1}}]},
     "typed calls": {"steps": [{"type": "tool_invocation", "tool": "delete_account"}]},
+    "spans of openai agents": {
+        "object": "trace.span",
+        "id": "span_1",
+        "trace_id": "trace_1",
+        "span_data": {"type": "function", "name": "delete_account"},
+    },
+    "spans of braintrust": {
+        "span_id": "a",
+        "root_span_id": "a",
+        "span_attributes": {"name": "delete_account", "type": "tool"},
+    },
+    "test cases": {"test_cases": [{"input": "x", "tools_called": [{"name": "delete_account"}]}]},
+    "a result of claude": {"type": "result", "session_id": "s", "num_turns": 5, "result": "Done."},
+    "an answer in a text": {"entries": [{"body": json.dumps({"tool_calls": [{"id": "c"}]})}]},
     "share gpt": {"turns": [{"from": "gpt", "value": "I deleted it."}]},
 }
 NO_CALLS: dict[str, Any] = {
@@ -123,6 +137,17 @@ OVERLOOKED = {
     "b.pkl": _pickled(),
     "b.zip": _zipped("runs/a.jsonl"),
     "b.jsonl.lz4": b"\x04\x22\x4d\x18",
+    "b.json.zstd": pa.compress(json.dumps(ZIPKIN).encode(), codec="zstd", asbytes=True),
+    "b.bz": bz2.compress(json.dumps(ZIPKIN).encode()),
+    "b.dat": b"\x04\x22\x4d\x18" + b"a" * 50,
+    "b.7z": b"7z\xbc\xaf\x27\x1c" + b"\0" * 50,
+    "b.sz": b"\xff\x06\x00\x00sNaPpY" + b"a" * 50,
+    "b.orc": b"ORC" + b"a" * 50,
+    "b.avro": b"Obj\x01" + b"a" * 50,
+    "b.duckdb": b"\0" * 8 + b"DUCK" + b"\0" * 50,
+    "b.xlsx": _zipped("xl/worksheets/sheet1.xml"),
+    "b.tgz": _zipped("a.txt")[:40],
+    "b.events": b'event: delta\ndata: {"choices": [{"delta": {"tool_calls": []}}]}\n\n',
 }
 
 
