@@ -2,12 +2,14 @@
 
 1. A function with the decorated function's own signature is compiled once; calling it binds the
    arguments, defaults included, at a tenth of the cost of `inspect.Signature.bind`.
-2. A first parameter called `self` or `cls` is dropped.
+2. A first parameter called `self` is dropped, and so is a `cls` of a function in a class.
 3. `*args` becomes a list under its name, left out when empty; keyword extras stand beside the named
    parameters (below their own name where a positional-only parameter could clash with one).
 4. A `functools.partial` is bound with the arguments it holds.
 5. A call that does not fit the signature, and a callable without one, is recorded as
    `{"args": [...], "kwargs": {...}}`: the call will fail on its own, and that is worth a record.
+6. A decorated function is bound as the one inside, as decorators pass on what they get. Where one
+   adds arguments of its own, a call by keywords alone keeps its names, whether it fits or not.
 """
 
 from __future__ import annotations
@@ -34,20 +36,28 @@ def compile_binder(function: Callable[..., Any]) -> Binder:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         return unfitting
-    exact = _compile(list(signature.parameters.values()))
-
-    receivers = int(next(iter(signature.parameters), "") in ("self", "cls"))
+    receivers = int(takes_receiver(function, signature))
+    exact = _compile(list(signature.parameters.values()), receivers)
+    is_decorated = hasattr(function, "__wrapped__")
 
     def bind(*args: Any, **kwargs: Any) -> dict[str, Any]:
         try:
             return exact(*args, **kwargs)
         except TypeError:
-            return unfitting(*args[receivers:], **kwargs)
+            given = args[receivers:]
+            return kwargs if is_decorated and not given else unfitting(*given, **kwargs)
 
     return bind
 
 
-def _compile(parameters: list[inspect.Parameter]) -> Binder:
+def takes_receiver(function: Callable[..., Any], signature: inspect.Signature) -> bool:
+    """Whether the first parameter is the object, or the class, that a method is called on."""
+    first = next(iter(signature.parameters), "")
+    name = str(getattr(function, "__qualname__", "")).rpartition("<locals>.")[2]
+    return first == "self" or (first == "cls" and "." in name)
+
+
+def _compile(parameters: list[inspect.Parameter], receivers: int) -> Binder:
     defaults: dict[str, Any] = {}
     heads: list[str] = []
     named: list[str] = []
@@ -70,7 +80,7 @@ def _compile(parameters: list[inspect.Parameter]) -> Binder:
             if default:
                 defaults[f"_d{index}"] = parameter.default
             heads.append(local + default)
-            if index or parameter.name not in ("self", "cls"):
+            if index >= receivers:
                 named.append(f"{parameter.name!r}: {local}")
         if positional_only and parameter is positional_only[-1]:
             heads.append("/")

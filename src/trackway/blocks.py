@@ -107,6 +107,12 @@ def _leave_context(live: Any, token: Token[Context]) -> None:
         otel_context.attach(Context())
 
 
+def opened_too_early() -> list[Run]:
+    """Return the runs that are open and were opened before anybody had configured recording."""
+    return [run for run in list(_unheard_of) if not run.ended]
+
+
+_unheard_of: WeakSet[Run] = WeakSet()
 _left_out_of_turn: WeakSet[Run] = WeakSet()
 """Runs whose context stayed where another run was current."""
 
@@ -153,8 +159,7 @@ class run(_Block):
 
     def __enter__(self) -> Run:
         recorder = active()
-        if recorder is None:
-            note_missed()
+        is_unheard_of = recorder is None and not note_missed()
         given = {name: value for name, value in self._fields.items() if value is not None}
         if recorder is not None:
             given = _cleaned(given, recorder)
@@ -175,6 +180,8 @@ class run(_Block):
                 record_capture_error("run: start", error)
         if self._live is None:
             self._live = Unrecorded(opened, get_current())
+            if is_unheard_of:
+                _unheard_of.add(opened)
         self._token = otel_context.attach(self._live.context)
         return opened
 

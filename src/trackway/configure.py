@@ -30,7 +30,8 @@ from opentelemetry.sdk.trace.export import SpanExporter
 from opentelemetry.trace import ProxyTracerProvider
 
 from trackway.arguments import check
-from trackway.capture import DEFAULT_REDACTOR, Capture, Limits, Redactor
+from trackway.blocks import opened_too_early
+from trackway.capture import DEFAULT_REDACTOR, Capture, Limits, Redactor, count_capture_errors
 from trackway.declaration import DEFAULT_FILE, Declaration, DeclarationError, read_declaration
 from trackway.environment import Environment, read_environment, share
 from trackway.exits import close_at_exit
@@ -154,11 +155,23 @@ def configure(
     )
     hands_over(settings["hand_over"])
     close_at_exit(_close, _last_word)
+    _tell_of_early_runs()
     if _Configured.settings is not None and _Configured.held is None:
         tell_of_changes(_Configured.settings, settings)
     _Configured.arguments = _Configured.program = arguments
     _Configured.settings = settings
     return provider
+
+
+def _tell_of_early_runs() -> None:
+    early = opened_too_early()
+    if early:
+        count_capture_errors("runs opened before configure()", len(early))
+        _LOGGER.warning(
+            "trackway: configure() was called inside %s: nothing of a run that was opened before "
+            "is recorded; call it at the start of the program",
+            shown(repr(early[0])),
+        )
 
 
 def hands_over(wanted: bool) -> None:

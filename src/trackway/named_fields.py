@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
+from trackway.binding import takes_receiver
 from trackway.capture import record_capture_error
 from trackway.capture.refs import missing_step, parse_path
 
@@ -61,16 +62,13 @@ def parameter_names(function: Callable[..., Any]) -> Sequence[str] | None:
     while isinstance(function, functools.partial):
         function = function.func
     try:
-        parameters = inspect.signature(function).parameters.values()
+        signature = inspect.signature(function)
     except (TypeError, ValueError):
         return None
+    parameters = signature.parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return None
-    return [
-        parameter.name
-        for place, parameter in enumerate(parameters)
-        if place or parameter.name not in ("self", "cls")
-    ]
+    return [parameter.name for parameter in parameters][takes_receiver(function, signature) :]
 
 
 def note_missing(tool: str, option: str, path: str, value: object) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from trackway.binding import compile_binder, unfitting
+from trackway.named_fields import parameter_names
 
 NAMES = ["a", "b", "c", "bound", "_bound0", "_d0", "_p0", "args", "kwargs", "list"]
 
@@ -75,3 +78,39 @@ def test_the_record_holds_what_the_function_gets(
 ) -> None:
     bind = compile_binder(function)
     assert bind(*args, **kwargs) == expected(function, tuple(args), kwargs)
+
+
+def labelled(cls: str, text: str) -> None: ...
+
+
+class Shop:
+    def buy(self, item: str) -> None: ...
+
+    def make(cls, item: str) -> None: ...
+
+
+def test_a_receiver_is_no_argument_and_a_label_is() -> None:
+    assert compile_binder(labelled)("spam", "txt") == {"cls": "spam", "text": "txt"}
+    for method in (Shop.buy, Shop.make):
+        assert compile_binder(method)(Shop(), "tea") == {"item": "tea"}
+    assert parameter_names(labelled) == ["cls", "text"]
+    assert parameter_names(Shop.make) == ["item"]
+
+
+def with_connection(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return function("connection", *args, **kwargs)
+
+    return wrapper
+
+
+@with_connection
+def refund(connection: str, order_id: str, amount: float = 1.0) -> None: ...
+
+
+def test_keywords_keep_their_names_where_a_decorator_adds_an_argument() -> None:
+    bind = compile_binder(refund)
+    assert bind(order_id="A1") == {"order_id": "A1"}
+    assert bind(order_id="A1", amount=2.0) == {"order_id": "A1", "amount": 2.0}
+    assert bind("A1") == {"args": ("A1",), "kwargs": {}}

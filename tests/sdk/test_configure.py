@@ -516,3 +516,20 @@ print(json.dumps([flushed, service, trackway.capture_errors()]))
     assert found == [[True, True], "shop", {}]
     assert len(list((tmp_path / "traces").rglob("*.parquet"))) == 2
     assert errors.count("can't start new thread") == 2  # the exporter's thread, the detectors'
+
+
+def test_a_run_that_was_opened_before_is_told_of() -> None:
+    program = """
+import trackway
+with trackway.run("over"):
+    pass
+with trackway.run("early"):
+    trackway.configure(export="console")
+print(trackway.capture_errors())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "configure() was called inside <Run" in done.stderr
+    assert "task='early'" in done.stderr
+    assert "{'runs opened before configure()': 1}" in done.stdout
