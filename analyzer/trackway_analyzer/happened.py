@@ -1,20 +1,24 @@
 """Did a tool call do what it was asked to? Yes, no, or the record does not say.
 
-1. The call did not happen if it raised, or if its result says so: by a member (a non-empty `error`
-   or `errors`, `isError` true, `failed` true, `ok` or `success` false, a `status` or `state` that
-   is one of `FAILED` or an HTTP status from 400 on; `is_error`, `Status`, `OK` and such spellings
-   too), by a text that opens like an error message (`Failed: card declined`, `[ERROR] declined`,
-   `Refund failed`, `Unable to pay`), that is one of `FAILED` and nothing else (`status: failed`
-   too), or that says that a person did not let the tool run.
-2. A `status` or `state` of `PENDING` or `UNDONE`, a bare false, and a result that was not recorded,
-   was redacted or could not be read (`recorder_marks`) leave it open; so does one whose last keys
-   the recorder cut (it keeps them in their order), where one of those that say no may be among
-   them, and JSON in a text that was cut.
+1. The call did not happen if it raised, or if its result says so: by a member (an `error` or
+   `errors` that tells of one, `isError` or `failed` true, `ok` or `success` false, a `status` or
+   `state` that is one of `FAILED` or an HTTP status from 400 on; `is_error`, `isSuccess`, `Status`,
+   `OK` and such spellings too), by a text that opens like an error message (`Failed: card
+   declined`, `[ERROR] declined`, `Refund failed`, `Unable to pay`), that is one of `FAILED` and
+   nothing else (`status: failed` too), or that says that a person did not let the tool run.
+2. A `status` or `state` of `PENDING` or `UNDONE`, of a mutation also a `status` that nobody knows,
+   a `dry_run` that is true, a bare false, and a result that was not recorded, was redacted or
+   could not be read (`recorder_marks`) leave it open; so does one whose last keys the recorder cut
+   (it keeps them in their order), where one of those that say no may be among them, and JSON in a
+   text that was cut.
 3. Of any other result, what reads like a failure leaves it open (`reads_as_failure`), unless the
    result says that it was done. Everything else happened.
-4. A lookup's `status`, `state` and `errors`, and a text of one such word, are those of the thing it
-   found, and false is its answer; `error` there speaks of the call. A tool that cancels, voids
-   or reverts, by its name, did so if the thing is cancelled or is no more.
+4. A word that otherwise says no says that the call was done where the tool is named for it
+   (`reject_application`: rejected; `cancel`, `void`, `revert`: cancelled, or is no more) or its own
+   argument asked for it (`set_status(status="cancelled")`). A text that is one of the call's own
+   arguments says nothing of it.
+5. A lookup's `status`, `state` and `errors`, and a text of one such word, are those of the thing it
+   found, and false is its answer; `error` there speaks of the call.
 """
 
 from __future__ import annotations
@@ -27,7 +31,6 @@ from trackway_analyzer.model import JsonValue, NotRecorded
 from trackway_analyzer.reads_as_failure import reads_as_failure
 from trackway_analyzer.recorder_marks import CUT, NOTHING_LEFT, is_unreadable
 from trackway_analyzer.said_no import (
-    CANCELLED,
     DONE,
     ERROR_TEXT,
     FAILURE_TEXT,
@@ -35,7 +38,8 @@ from trackway_analyzer.said_no import (
     NOT_ALLOWED,
     STATUS,
     TELLING,
-    UNDONE,
+    Call,
+    call_of,
     leaving_open,
     refusing,
     status_word,
@@ -45,39 +49,56 @@ UNNAMED_ERRORS: Final = frozenset({"_OTHER", "tool_error"})
 """Types that stand for an error of which the record names no type."""
 
 _LONGEST_MARK: Final = 48
-_ENDING: Final = (
-    *("cancel", "abort", "void", "revers", "revert", "revok", "withdraw"),
-    *("rollback", "roll_back", "annul", "undo"),
-)
-
-
-def cancels(tool: str | None) -> bool:
-    """Tell whether a tool cancels something, by its name."""
-    return tool is not None and any(word in tool.lower() for word in _ENDING)
+_SAYS_LITTLE: Final = frozenset(["failed", "failure", "error", "errored", "unsuccessful"])
+"""Words that a thing and a call have in common: `mark_failed` may have failed."""
 
 
 def happened(
-    result: JsonValue | NotRecorded, *, raised: bool, lookup: bool = False, cancels: bool = False
+    result: JsonValue | NotRecorded,
+    *,
+    raised: bool,
+    lookup: bool = False,
+    mutation: bool = False,
+    tool: str | None = None,
+    arguments: JsonValue | NotRecorded = None,
 ) -> bool | None:
     """Return whether a call took effect; None where the record leaves it open."""
     if raised:
         return False
     if isinstance(result, NotRecorded) or is_unreadable(result):
         return None
+    call = call_of(tool, lookup=lookup, mutation=mutation)
+    said = _said(result, call)
+    if said is True or not isinstance(arguments, Mapping):
+        return said
+    if isinstance(result, str) and result in arguments.values() and not _has_marks(result):
+        return True
+    asked = (status_word(value) for value in arguments.values() if not _has_marks(value))
+    return _said(result, call._replace(meant=call.meant.union(filter(None, asked))))
+
+
+def _said(result: JsonValue, call: Call) -> bool | None:
     if isinstance(result, str):
         if _tells_nothing(result):
             return None
-        if _refuses(result, lookup, cancels):
+        if _refuses(result, call):
             return False
     elif isinstance(result, Mapping):
-        if cancels and _only_cancelled(result):
-            return True
-        said = _says(result, lookup=lookup)
+        word = _only_meant(result, call)
+        if word is not None:
+            return None if word in _SAYS_LITTLE else True
+        said = _says(result, call)
         if not said:
             return said
     if result is False:
-        return True if lookup else None
-    return None if reads_as_failure(result, lookup=lookup, cancels=cancels) else True
+        return True if call.lookup else None
+    return None if reads_as_failure(result, call) else True
+
+
+def _has_marks(value: JsonValue) -> bool:
+    """Whether two values that are written like this one need not be the same."""
+    marked = isinstance(value, str) and (REDACTION_MARKER.search(value) or CUT.search(value))
+    return bool(marked) or value == NOTHING_LEFT
 
 
 def _tells_nothing(text: str) -> bool:
@@ -87,35 +108,38 @@ def _tells_nothing(text: str) -> bool:
     return begins.startswith(("{", "[")) and begins.endswith("]") and _ends_cut(begins)
 
 
-def _refuses(text: str, lookup: bool, cancels: bool) -> bool:
+def _refuses(text: str, call: Call) -> bool:
     if ERROR_TEXT.match(text) or NOT_ALLOWED.match(text):
         return True
-    if lookup:
+    if call.lookup:
         return False
     word = FAILURE_WORD.fullmatch(text)
     if word is None:
         return FAILURE_TEXT.match(text) is not None
-    return not (cancels and word[1].lower() in CANCELLED)
+    return status_word(word[1]) not in call.meant
 
 
 def _ends_cut(text: str) -> bool:
     return CUT.search(text, max(0, len(text) - _LONGEST_MARK)) is not None
 
 
-def _only_cancelled(result: Mapping[str, JsonValue]) -> bool:
-    """Whether nothing says no but that the thing is cancelled, or is no more."""
-    ended = CANCELLED | UNDONE
+def _only_meant(result: Mapping[str, JsonValue], call: Call) -> str | None:
+    """The status that alone speaks against a call, and that it was to bring about."""
     name = refusing(result) or leaving_open(result)
-    rest = {key: value for key, value in result.items() if status_word(value) not in ended}
-    only = name in STATUS and status_word(result[name]) in ended
-    return only and refusing(rest) is None and leaving_open(rest) is None
+    word = status_word(result[name]) if name in STATUS else None
+    if word is None or word not in call.meant:
+        return None
+    rest = {key: value for key, value in result.items() if status_word(value) not in call.meant}
+    return word if refusing(rest) is None and leaving_open(rest) is None else None
 
 
-def _says(result: Mapping[str, JsonValue], *, lookup: bool) -> bool | None:
-    if refusing(result, lookup=lookup) is not None:
+def _says(result: Mapping[str, JsonValue], call: Call) -> bool | None:
+    if refusing(result, lookup=call.lookup) is not None:
         return False
-    if not lookup and any(status_word(result.get(name)) is not None for name in STATUS):
-        return None if leaving_open(result) is not None else True
+    if not call.lookup and leaving_open(result, call) is not None:
+        return None
+    if not call.lookup and any(status_word(result.get(name)) is not None for name in STATUS):
+        return True
     return None if _may_refuse_unseen(result) else True
 
 

@@ -26,12 +26,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from trackway_analyzer.json_text import parsed, parsed_literal
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.said_no import (
-    CANCELLED,
     DONE,
     ERROR_TEXT,
     FAILURE_TEXT,
@@ -40,6 +39,9 @@ from trackway_analyzer.said_no import (
     LEFT_OPEN,
     OF_FAILURE,
     STATUS,
+    TELLING,
+    Call,
+    holds_error,
     is_failure,
     leaving_open,
     refusing,
@@ -61,9 +63,6 @@ _WENT_WRONG: Final = (
     r"_?(?:message|msg|code|reason|description|type|details?|text|string|info)?"
 )
 _NAMED_AFTER_IT: Final = re.compile(_WENT_WRONG, re.IGNORECASE)
-_NOTHING: Final = frozenset(
-    ["", "0", "none", "null", "no", "n/a", "na", "ok", "success", "no_error"]
-)
 _TO_BE_DONE: Final = frozenset(
     [
         *("refunded", "sent", "cancelled", "canceled", "booked", "charged", "deleted", "removed"),
@@ -72,6 +71,14 @@ _TO_BE_DONE: Final = frozenset(
         *("modified", "changed", "accepted", "reserved", "captured", "scheduled", "published"),
     ]
 )
+_AFFECTED: Final = re.compile(
+    r"(?:rows?_?)?affected(?:_?rows?|_?count)?|(?:row|modified|updated|deleted|matched|inserted)_?count",
+    re.IGNORECASE,
+)
+"""Names for how many things a change touched."""
+_FAILURES: Final = frozenset(["failed", "failures", "rejected", "errors", "skipped", "unsent"])
+"""Names for what of it was not done."""
+_OF_SERVERS: Final = frozenset(["statusCode", "status_code", "StatusCode"])
 _DONE_WORDS: Final = frozenset(
     [*_TO_BE_DONE, *DONE, "okay", "complete", "approved", "confirmed", "true", "yes", "passed"]
 )
@@ -80,6 +87,13 @@ _LONGEST: Final = 400
 """Longer texts are what a tool found or made, not what it says of itself."""
 
 _PARTICIPLE: Final = r"(?:\w+ed|sent|made|done|paid|found|taken|given|put|set|begun|written)"
+_DID: Final = (
+    r"(?:success(?:ful(?:ly)?)?|succeeded|issued|processed|completed|sent|created|updated|refunded"
+    r"|cancell?ed|booked|confirmed|approved|scheduled|saved|added|removed|deleted|done|paid|charged"
+    r"|submitted|accepted|recorded|logged|opened|posted|placed|cleared|reset|dropped|escalated"
+    r"|archived|assigned|closed|activated|enabled|moved|renamed|uploaded|merged|deployed|restored"
+    r"|restarted|registered|reserved|ordered|shipped|stored)"
+)
 _SAYS_SO: Final = re.compile(
     r"\b(?:was|were|is|are|been|got)\s+(?:\w+ly\s+)?"
     r"(?:declined|denied|rejected|refused|aborted|blocked|unsuccessful)\b"
@@ -92,15 +106,15 @@ _SAYS_SO: Final = re.compile(
     r"|\bdoes(?:\s+not|n['’]t)\s+exist\b|\bforbidden\b|\bunauthori[sz]ed\b"
     r"|(?<!as )(?<!to )(?<!be )\bfailed"
     r"(?=\s*(?:[.!]|$|\b(?:because|due|with|for|at|on|to)\b))"
-    r"|^\s*(?:error|invalid|denied|rejected|refused)\b",
+    r"|\bno\s+longer\s+(?:available|possible|valid)\b|^\s*sorry\b|\b(?:already\s+|is\s+)taken\b"
+    r"|\b(?:aborted|cancell?ed|interrupted)\s+by\b|\brate\s+limit(?:ed)?\b"
+    r"|\brequires\s+(?:\w+\s+)?(?:confirmation|approval|authori[sz]ation)\b|^\s*please\s+confirm\b"
+    r"|\bmissing\s+(?:required\s+)?(?:parameter|argument|field)\b|\w\s+not\s+(?!refus|declin|reject|den)\w+ed\s*[.!]?\s*$"
+    r"|^\s*(?:error|invalid|denied|rejected|refused)\b"
+    rf"(?!\s+(?:(?!was|were|is|are|has|have|had|not|in|to)\w+\s+){{1,2}}{_DID}\b)",
     re.IGNORECASE,
 )
-_IS_DONE: Final = re.compile(
-    r"(?<!not )(?<!un)(?<!n['’]t )\b(?:success(?:ful(?:ly)?)?|succeeded|issued|processed|completed"
-    r"|sent|created|updated|refunded|cancell?ed|booked|confirmed|approved|scheduled|saved|added|removed"
-    r"|deleted|done|paid|charged|submitted|accepted|recorded|logged|opened|posted)\b",
-    re.IGNORECASE,
-)
+_IS_DONE: Final = re.compile(rf"(?<!not )(?<!un)(?<!n['’]t )\b{_DID}\b", re.IGNORECASE)
 _UNLESS: Final = re.compile(
     r"\b(?:if|unless|in\s+case|when(?:ever)?|whether|until|should|no|none|nothing|never|without|\d+\s+of)\b|\b\d+\s*$",
     re.IGNORECASE,
@@ -120,7 +134,9 @@ DOUBTED: Final = (
     rf'|"(?i:{_WENT_WRONG})":'
     rf'|"(?:{"|".join(_CODES)})":"?[45]\d\d\b|"(?:{"|".join(_EXITS)})":'
     rf'|"(?:{"|".join(_WRAPPERS)})":[{{\[]'
-    rf'|"(?i:{"|".join(sorted(_TO_BE_DONE))})":false'
+    rf'|"(?i:{"|".join(sorted(_TO_BE_DONE))})":(?:false|0\b|\[\])'
+    rf'|"(?i:{_AFFECTED.pattern})":(?:false|0\b)'
+    rf'|[:\[,][{{].*"(?:{"|".join(TELLING)})":(?:false|true|0\b|[1-9{{]|\[[^\]]|"[^"])'
 )
 """Stands in the JSON text of every object that reads like a failure."""
 DOUBTED_LIST: Final = (
@@ -129,22 +145,20 @@ DOUBTED_LIST: Final = (
 """Stands in the JSON text of every list that does."""
 
 
-class _Call(NamedTuple):
-    lookup: bool = False
-    cancels: bool = False
+_ANY: Final = Call()
 
 
-def reads_as_failure(result: JsonValue, *, lookup: bool = False, cancels: bool = False) -> bool:
+def reads_as_failure(result: JsonValue, call: Call = _ANY) -> bool:
     """Tell whether a result reads like a failure and nothing in it says that the call was done."""
-    return _reads(result, _Call(lookup, cancels), 0)
+    return _reads(result, call, 0)
 
 
-def doubtful_member(result: Mapping[str, JsonValue], *, lookup: bool = False) -> str | None:
+def doubtful_member(result: Mapping[str, JsonValue], call: Call = _ANY) -> str | None:
     """Return the member that reads like a failure; None: none does."""
-    return next(_doubtful(result, _Call(lookup), 0), None)
+    return next(_doubtful(result, call, 0), None)
 
 
-def _reads(value: JsonValue, call: _Call, depth: int) -> bool:
+def _reads(value: JsonValue, call: Call, depth: int) -> bool:
     if isinstance(value, str):
         return _text_reads(value, call)
     if depth >= _DEEPEST:
@@ -152,45 +166,89 @@ def _reads(value: JsonValue, call: _Call, depth: int) -> bool:
     if isinstance(value, Mapping):
         return not _says_done(value) and any(_doubtful(value, call, depth))
     if isinstance(value, list):
-        return bool(value) and all(_against(item, call, depth + 1) for item in value)
+        against = (_against(item, call, depth + 1) for item in value)
+        return bool(value) and (all(against) or any(map(_flags_a_failure, value)))
     return False
 
 
-def _against(value: JsonValue, call: _Call, depth: int) -> bool:
+def _flags_a_failure(value: JsonValue, depth: int = 0) -> bool:
+    """Whether a flag or an error in a value says that what it tells of was not done."""
+    if depth >= _DEEPEST:
+        return False
+    if isinstance(value, list):
+        return any(_flags_a_failure(item, depth + 1) for item in value)
+    if not isinstance(value, Mapping):
+        return False
+    name = refusing(value)
+    flagged = name is not None and name not in STATUS and name not in _OF_SERVERS
+    return flagged or any(_flags_a_failure(inner, depth + 1) for inner in value.values())
+
+
+def _against(value: JsonValue, call: Call, depth: int) -> bool:
     """Whether what is wrapped says no, leaves it open or reads so."""
     if isinstance(value, Mapping):
         no = refusing(value, lookup=call.lookup)
-        if no is not None and not (call.cancels and status_word(value[no]) in CANCELLED):
+        if no is not None and not (no in STATUS and status_word(value[no]) in call.meant):
             return True
-        if not call.lookup and leaving_open(value) is not None:
+        member = None if call.lookup else leaving_open(value)
+        if member is not None and status_word(value[member]) not in call.meant:
             return True
     return _reads(value, call, depth)
 
 
-def _doubtful(result: Mapping[str, JsonValue], call: _Call, depth: int) -> Iterator[str]:
+def _doubtful(result: Mapping[str, JsonValue], call: Call, depth: int) -> Iterator[str]:
     said = _WORDS if result.get("type") != "text" else (*_WORDS, "text")
     for name, value in result.items():
         if isinstance(value, str) and name in said:
-            if _text_reads(value, call):
-                yield name
+            speaks = _text_reads(value, call)
         elif isinstance(value, str) and name in _WRAPPERS:
-            if ERROR_TEXT.match(value) or _shows_a_failure(value, call):
-                yield name
+            speaks = ERROR_TEXT.match(value) is not None or _shows_a_failure(value, call)
         elif isinstance(value, (Mapping, list)) and name in _WRAPPERS:
-            if _against(value, call, depth + 1):
-                yield name
-        elif not call.lookup and _tells_a_failure(name, value):
+            speaks = _against(value, call, depth + 1)
+        elif call.lookup:
+            speaks = False
+        else:
+            speaks = _tells_a_failure(name, value) or _holds_a_failure(name, value, call)
+        if speaks:
             yield name
     if not call.lookup:
         yield from _undone(result)
 
 
+def _holds_a_failure(name: str, value: JsonValue, call: Call) -> bool:
+    """Whether what stands inside a member speaks against the call, not only of what it found.
+
+    What a member that is named after what the call was to do (`refund` of `refund_api.create`) says
+    by its status is of the call.
+    """
+    if not isinstance(value, (Mapping, list)):
+        return False
+    parts = name.lower().split("_")
+    own = any(part.startswith(stem) for part in parts for stem in call.stems)
+    return _flags_a_failure(value) or (own and _against(value, call, 1))
+
+
 def _undone(result: Mapping[str, JsonValue]) -> Iterator[str]:
-    """Flags that are false and say what was to be done, where nothing but texts stands beside."""
-    if all(value is False or value is None or isinstance(value, str) for value in result.values()):
-        for name, value in result.items():
-            if value is False and name.lower() in _TO_BE_DONE:
-                yield name
+    """What was to be done and is false, 0 or empty, where nothing but texts stands beside.
+
+    How many of them failed stands beside, too.
+    """
+    rest = {name: value for name, value in result.items() if not _counts_failures(name, value)}
+    if any(value and not isinstance(value, str) for value in rest.values()):
+        return
+    if any(not value for name, value in result.items() if _counts_failures(name, value)):
+        return
+    for name, value in rest.items():
+        if value is not None and not value and _is_to_be_done(name) and not isinstance(value, str):
+            yield name
+
+
+def _is_to_be_done(name: str) -> bool:
+    return name.lower() in _TO_BE_DONE or _AFFECTED.fullmatch(name) is not None
+
+
+def _counts_failures(name: str, value: JsonValue) -> bool:
+    return name.lower() in _FAILURES and isinstance(value, (int, list)) and value is not False
 
 
 def _says_done(result: Mapping[str, JsonValue]) -> bool:
@@ -205,8 +263,8 @@ def _tells_a_failure(name: str, value: JsonValue) -> bool:
     if name in _CODES:
         return _is_code_of_failure(value)
     if name in _EXITS:
-        return _holds_something(value)
-    return _is_named_after_it(name) and _holds_something(value)
+        return holds_error(value)
+    return _is_named_after_it(name) and holds_error(value)
 
 
 @lru_cache(4096)
@@ -221,22 +279,20 @@ def _is_code_of_failure(value: JsonValue) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 400 <= value < 600
 
 
-def _holds_something(value: JsonValue) -> bool:
-    return (status_word(value) or "") not in _NOTHING if isinstance(value, str) else bool(value)
-
-
-def _text_reads(text: str, call: _Call) -> bool:
+def _text_reads(text: str, call: Call) -> bool:
     if _shows_a_failure(text, call):
         return True
     if len(text) > _LONGEST:
         return False
     if HTTP_TEXT.match(text):
         return True
+    if text.strip().lower() == "false":
+        return not call.lookup
     if call.lookup:
         return ERROR_TEXT.match(text) is not None
     word = FAILURE_WORD.fullmatch(text)
     if word is not None:
-        return not (call.cancels and word[1].lower() in CANCELLED)
+        return status_word(word[1]) not in call.meant
     if ERROR_TEXT.match(text) or FAILURE_TEXT.match(text):
         return True
     sentences = _SENTENCE_END.split(_QUOTED.sub(" ", text))
@@ -249,7 +305,7 @@ def _text_reads(text: str, call: _Call) -> bool:
     return any(reading) and not any(done)
 
 
-def _shows_a_failure(text: str, call: _Call) -> bool:
+def _shows_a_failure(text: str, call: Call) -> bool:
     """Whether a text is an object or list, written out, that speaks against the call."""
     if not text.lstrip().startswith(("{", "[")):
         return False

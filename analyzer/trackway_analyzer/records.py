@@ -20,12 +20,12 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any, Final
 
-from trackway.schema import Operation, StepKind
+from trackway.schema import Operation
 from trackway_analyzer.batch import RunBatch
-from trackway_analyzer.happened import cancels, happened
-from trackway_analyzer.json_text import canonical, clean, parsed, unwrapped
-from trackway_analyzer.model import NOT_RECORDED, Trajectory
+from trackway_analyzer.json_text import canonical, clean, unwrapped
+from trackway_analyzer.model import Trajectory
 from trackway_analyzer.reconstruct.attempts import with_attempts
+from trackway_analyzer.reconstruct.effect import took_effect
 from trackway_analyzer.tables import RUN_SCHEMA, STEP_SCHEMA, table_of
 
 Record = Mapping[str, Any]
@@ -145,19 +145,25 @@ def _row(record: Record, ordinal: int, position: int, group: int) -> dict[str, o
         "executed": True,
         "synthesised": False,
         "id_inferred": False,
-        "ok": _ok(record, row.get("result"), raised=bool(error)),
+        "ok": _ok(record, row, raised=bool(error)),
         "step_index": _index(record.get("step")),
         "error_type": clean(str(error)) if error else None,
         "start": _time(record.get("timestamp")),
     }
 
 
-def _ok(record: Record, result: object, *, raised: bool) -> bool | None:
+def _ok(record: Record, row: Record, *, raised: bool) -> bool | None:
     if "ok" in record:
         return record["ok"]  # type: ignore[no-any-return]  # a row is untyped
-    lookup = record.get("kind") == StepKind.LOOKUP
-    value = parsed(result) if isinstance(result, str) else NOT_RECORDED
-    return happened(value, raised=raised, lookup=lookup, cancels=cancels(record["tool"]))
+    kind = record.get("kind")
+    result, arguments = row.get("result"), row.get("arguments")
+    return took_effect(
+        result if isinstance(result, str) else None,
+        kind if isinstance(kind, str) else None,
+        raised=raised,
+        tool=record["tool"],
+        arguments=arguments if isinstance(arguments, str) else None,
+    )
 
 
 def _writable(value: object) -> object:

@@ -165,6 +165,130 @@ def test_what_a_tool_cancelled_is_cancelled(tool: str, result: Any, ok: bool) ->
     assert trajectory_of([{"tool": tool, "result": result}]).tool_steps[0].ok is ok
 
 
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        *(({name: False}, False) for name in ("isSuccess", "is_success", "isOk")),
+        *(({name: True}, False) for name in ("hasError", "has_errors")),
+        ({"is_error": "true"}, False),
+        ({"isError": "false"}, True),
+        *(({"error": text}, True) for text in ("None", "none", "no error", "False")),
+        ({"error": {"code": 0, "message": "OK"}}, True),
+        ({"error": {"code": 7, "message": "OK"}}, False),
+        ({"errors": [{"code": 0}]}, True),
+        ({"results": [{"success": False}]}, None),
+        ([{"success": True}, {"success": False}], None),
+        ({"booking": {"id": 1, "isError": True}}, None),
+        ({"deleted": 0}, None),
+        ({"rows_affected": 0}, None),
+        ({"rows_affected": 2}, True),
+        ({"modifiedCount": 0, "matchedCount": 0}, None),
+        ({"sent": 0, "failed": 1}, None),
+        ({"sent": 3, "failed": 1}, True),
+        ({"accepted": [], "rejected": ["bob@example.com"]}, None),
+        ({"accepted": ["bob@example.com"], "rejected": []}, True),
+        *(({"status": word}, None) for word in ("rate_limited", "Blocked", "dry run", "no-op")),
+        ({"dry_run": True, "status": "ok"}, None),
+        ({"dry_run": False, "status": "ok"}, True),
+        ("false", None),
+        ("fail", False),
+        ("<tool_use_error>No such file</tool_use_error>", False),
+        ("<error>no funds</error>", False),
+        ("refnd is not a valid tool, try one of [refund].", False),
+        ("User cancelled the action", False),
+        ("Operation cancelled by user", False),
+        ("Tool execution was cancelled by the user", False),
+        ("Claude requested permissions to use Bash, but you haven't granted it yet.", False),
+        ("ERR_CONNECTION_REFUSED", None),
+        ("Rate limit exceeded", None),
+        ("Refund NOT issued", None),
+        ("Seat is no longer available", None),
+        ("Sorry, that slot is taken.", None),
+        ("This action requires confirmation", None),
+        ("Missing required parameter: date", None),
+        ("Error handling page updated", True),
+        ("Error handling request: no route", False),
+        ("Error log cleared", True),
+        ("Order placed. Note: this item cannot be returned.", True),
+        ("Cannot be undone. Account deleted.", True),
+    ],
+    ids=repr,
+)
+def test_what_went_wrong_is_told_in_many_forms(result: Any, expected: bool | None) -> None:
+    assert happened(result, raised=False, tool="book") is expected
+
+
+@pytest.mark.parametrize(
+    ("tool", "result", "expected"),
+    [
+        ("reject_application", {"status": "rejected"}, True),
+        ("decline_invitation", {"status": "declined"}, True),
+        ("deny_claim", {"status": "denied", "success": True}, True),
+        ("expireCoupon", {"state": "Expired"}, True),
+        ("block_card", {"status": "blocked"}, True),
+        ("queue_message", {"status": "queued"}, True),
+        ("reject_application", {"status": "rejected", "error": "no rights"}, False),
+        ("mark_failed", {"status": "failed"}, None),
+        ("cancel_pending_order", {"status": "pending"}, None),
+        ("process_refund", {"status": "processing"}, None),
+        ("refund", {"status": "declined"}, False),
+        ("refund_api.create", {"id": 1, "refund": {"id": 2, "status": "failed"}}, None),
+        ("refund_api.create", {"id": 1, "order": {"id": 2, "status": "cancelled"}}, True),
+    ],
+)
+def test_a_word_that_the_tool_is_named_for_says_that_it_did_it(
+    tool: str, result: Any, expected: bool | None
+) -> None:
+    assert happened(result, raised=False, tool=tool) is expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "result", "expected"),
+    [
+        ({"status": "cancelled"}, {"id": 1, "status": "cancelled"}, True),
+        ({"status": "Cancelled"}, {"id": 1, "status": "cancelled"}, True),
+        ({"status": "paid"}, {"id": 1, "status": "cancelled"}, False),
+        ({"status": "cancelled"}, {"status": "cancelled", "error": "too late"}, False),
+        ({"status": "[redacted:email]"}, {"status": "[redacted:email]"}, None),
+        ({"answer": "Refund failed: no route"}, "Refund failed: no route", True),
+        ({"answer": "Refund failed: [redacted:x]"}, "Refund failed: [redacted:x]", False),
+    ],
+)
+def test_what_the_calls_own_arguments_asked_for_says_nothing_against_it(
+    arguments: Any, result: Any, expected: bool | None
+) -> None:
+    assert happened(result, raised=False, arguments=arguments) is expected
+    record = Recording()
+    record.tool("set_it", arguments, result, record.agent("support"))
+    (step,) = record.run().tool_steps
+    assert step.ok is expected
+    (plain,) = trajectory_of([{"tool": "set_it", "arguments": arguments, "result": result}]).steps
+    assert plain.ok is expected
+
+
+@pytest.mark.parametrize(
+    ("tool", "status", "expected"),
+    [
+        ("refund", "zurückgestellt", None),
+        ("refund", "on the way", None),
+        ("refund", "Refunded", True),
+        ("modify_order", "order modified", True),
+        ("exchange_items", "exchange requested", True),
+        ("close_account", "closed", True),
+        ("stop_vm", "stopped", True),
+        ("post", "201 Created", True),
+    ],
+)
+def test_a_status_that_nobody_knows_leaves_a_mutation_open(
+    tool: str, status: str, expected: bool | None
+) -> None:
+    assert happened({"status": status}, raised=False, mutation=True, tool=tool) is expected
+    assert happened({"status": status}, raised=False, tool=tool) is True
+    record = Recording()
+    record.tool(tool, {}, {"status": status}, record.agent("support"), tool_kind="mutate")
+    assert record.run().tool_steps[0].ok is expected
+
+
 @pytest.mark.parametrize(("last", "expected"), [("data", None), ("zip", True)])
 def test_a_lookup_may_have_failed_where_a_key_that_says_so_may_be_cut(
     last: str, expected: bool | None
@@ -254,8 +378,8 @@ def test_the_check_of_files_takes_every_text_whole_that_may_say_no(text: str, lo
 def test_a_word_that_a_lookup_answers_is_of_what_it_found() -> None:
     assert happened("cancelled", raised=False, lookup=True) is True
     assert happened("cancelled", raised=False) is False
-    assert happened("cancelled", raised=False, cancels=True) is True
-    assert happened("rejected", raised=False, cancels=True) is False
+    assert happened("cancelled", raised=False, tool="cancel_order") is True
+    assert happened("rejected", raised=False, tool="cancel_order") is False
 
 
 def test_a_lookup_that_a_person_did_not_let_run_found_nothing() -> None:

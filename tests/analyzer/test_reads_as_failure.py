@@ -156,7 +156,7 @@ def test_a_lookup_that_answers_with_an_error_message_may_have_failed(found: Any)
     ],
 )
 def test_what_a_tool_cancelled_is_cancelled_inside_too(result: Any, expected: bool | None) -> None:
-    assert happened(result, raised=False, cancels=True) is expected
+    assert happened(result, raised=False, tool="cancel_order") is expected
 
 
 WORDS = (

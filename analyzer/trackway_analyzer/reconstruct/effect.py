@@ -30,13 +30,20 @@ def took_effect(
     *,
     raised: bool,
     declared: bool | None = None,
-    cancels: bool = False,
+    tool: str | None = None,
+    arguments: str | None = None,
 ) -> bool | None:
     """Return whether a call took effect; None where the record leaves it open."""
     if declared is not None:
         return declared
-    value = NOT_RECORDED if result is None else quickly_parsed(result)
-    return happened(value, raised=raised, lookup=kind == StepKind.LOOKUP, cancels=cancels)
+    return happened(
+        NOT_RECORDED if result is None else quickly_parsed(result),
+        raised=raised,
+        lookup=kind == StepKind.LOOKUP,
+        mutation=kind in (StepKind.MUTATE, StepKind.NOTIFY),
+        tool=tool,
+        arguments=NOT_RECORDED if arguments is None else quickly_parsed(arguments),
+    )
 
 
 def plainly_done(results: pa.Array) -> list[bool]:

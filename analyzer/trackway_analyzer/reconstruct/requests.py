@@ -31,7 +31,6 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow.compute as pc
 
-from trackway_analyzer.happened import cancels
 from trackway_analyzer.reconstruct.causal import causal_order
 from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, TOOL, Ints
 from trackway_analyzer.reconstruct.dialogue import Call, Dialogue, Model
@@ -165,7 +164,13 @@ def _tools(drafts: Drafts, runs: Ints) -> dict[int, list[Tool]]:
                 time=time,
                 nested=below,
                 took_effect=partial(
-                    took_effect, result, kind, raised=raised, declared=ok, cancels=cancels(name)
+                    took_effect,
+                    result,
+                    kind,
+                    raised=raised,
+                    declared=ok,
+                    tool=name,
+                    arguments=arguments,
                 ),
                 complete=arguments is not None and result is not None and not raised,
             )

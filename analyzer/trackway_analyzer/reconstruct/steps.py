@@ -21,8 +21,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trackway.schema import StepKind
-from trackway_analyzer.happened import cancels
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import NotRecorded
 from trackway_analyzer.reconstruct.columns import NEVER, NONE, OPERATIONS, OTHER, TOOL, Ints, Mask
@@ -188,18 +186,22 @@ def _ok(
     encoded = arrays["result"].dictionary_encode()
     texts = [*encoded.dictionary.to_pylist(), None]
     code = encoded.indices.fill_null(len(texts) - 1).to_numpy().astype(np.int64)
-    lookup = pc.equal(arrays["kind"], StepKind.LOOKUP.value).fill_null(False)
-    trait = 2 * code + lookup.to_numpy(zero_copy_only=False)
-    trait = 2 * trait + _cancelling(arrays["tool"])
+    (kind, kinds), (named, names) = _coded(arrays["kind"]), _coded(arrays["tool"])
+    width = len(kinds) * len(names)
+    trait = (code * len(kinds) + kind) * len(names) + named
     distinct, which = np.unique(trait[tool], return_inverse=True)
-    kinds = (None, StepKind.LOOKUP.value)
     plain = [*plainly_done(encoded.dictionary), False]
-    says = [
-        plain[t >> 2]
-        or took_effect(texts[t >> 2], kinds[t >> 1 & 1], raised=False, cancels=bool(t & 1))
-        for t in distinct.tolist()
-    ]
+    says = []
+    for text, rest in zip(*(part.tolist() for part in divmod(distinct, width)), strict=True):
+        of, by = kinds[rest // len(names)], names[rest % len(names)]
+        says.append(plain[text] or took_effect(texts[text], of, raised=False, tool=by))
     verdict[tool] = np.array([_VERDICT[said] for said in says], dtype=np.int64)[which]
+    unsure = np.flatnonzero(tool & (verdict != YES))
+    asked = arrays["arguments"].take(pa.array(unsure)).to_pylist()
+    for place, arguments in zip(unsure.tolist(), asked, strict=True):
+        of, by = kinds[kind[place]], names[named[place]]
+        said = took_effect(texts[code[place]], of, raised=False, tool=by, arguments=arguments)
+        verdict[place] = _VERDICT[said]
     returned = judged_by_returned(entries.drafts.columns, layers, arrays["tool"], arrays["kind"])
     for place, said in returned.items():
         if tool[place]:
@@ -226,11 +228,12 @@ def _ok(
     return pa.array(verdict == YES, mask=verdict == UNKNOWN)
 
 
-def _cancelling(tools: pa.DictionaryArray) -> Mask:
-    """Where a step's tool cancels something."""
-    names = np.array([*map(cancels, tools.dictionary.to_pylist()), False], dtype=bool)
-    flags: Mask = names[tools.indices.fill_null(-1).to_numpy().astype(np.int64)]
-    return flags
+def _coded(values: pa.Array) -> tuple[Ints, list[str | None]]:
+    """The values of a column as codes, and what each code stands for."""
+    coded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+    names = [*coded.dictionary.to_pylist(), None]
+    codes = coded.indices.fill_null(len(names) - 1).to_numpy(zero_copy_only=False)
+    return codes.astype(np.int64), names
 
 
 def _turn(entries: Entries, order: Order) -> pa.Array:

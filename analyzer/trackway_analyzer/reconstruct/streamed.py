@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 
 from trackway.schema import StepKind, Trackway
-from trackway_analyzer.happened import cancels
 from trackway_analyzer.reconstruct.columns import NONE, Mask, SpanColumns
 from trackway_analyzer.reconstruct.effect import took_effect
 from trackway_analyzer.reconstruct.gap_rows import Evidence, innermost
@@ -52,7 +51,7 @@ def judged_by_returned(
         said = told.get(Trackway.STREAM_RETURNED) if isinstance(told, dict) else None
         tool, kind = tools[place].as_py(), kinds[place].as_py()
         returned = said if isinstance(said, str) else None
-        found[place] = took_effect(returned, kind, raised=False, cancels=cancels(tool))
+        found[place] = took_effect(returned, kind, raised=False, tool=tool)
     return found
 
 

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway.schema import GapName, Operation
-from trackway_analyzer.happened import cancels
 from trackway_analyzer.reconstruct.columns import Mask
 from trackway_analyzer.reconstruct.effect import took_effect
 from trackway_analyzer.reconstruct.faults import unjudged_steps
@@ -70,7 +69,7 @@ def _answered_by_a_person(steps: pa.Table, called: Mask) -> Mask:
     names = ("result", "kind", "tool")
     values = (steps.column(name).take(pa.array(rows)).to_pylist() for name in names)
     for row, result, kind, tool in zip(rows.tolist(), *values, strict=True):
-        flags[row] = bool(took_effect(result, kind, raised=False, cancels=cancels(tool)))
+        flags[row] = bool(took_effect(result, kind, raised=False, tool=tool))
     return flags
 
 

@@ -24,7 +24,7 @@ unknown kind, a `status` that speaks against it leaves that open.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -101,9 +101,10 @@ class Evidence(WithEvents):
         if ok or declared or self.kind[row] in (MUTATE, NOTIFY, LOOKUP):
             return ok
         result, raised = self.batch.decode(self._results[row]), self.error_type[row] is not None
-        if happened(result, raised=raised) is not ok:
+        judged = partial(happened, result, raised=raised, tool=self.tool[row])
+        if judged() is not ok:
             return ok  # somebody declared it
-        return happened(result, raised=raised, lookup=True)
+        return judged(lookup=True)
 
     def succeeded(self, row: int) -> bool | None:
         """Whether a call did what it was asked to. A lookup did if it answered.
@@ -202,6 +203,8 @@ class Evidence(WithEvents):
             return Hidden(GapName.UNPARSABLE_ARGUMENTS, self.position(row))
         redacted = REDACTION_MARKER.search(text) is not None
         hidden = Hidden(REDACTED_GAP, self.position(row)) if redacted else None
+        if hidden is not None and isinstance(value, str) and REDACTION_MARKER.fullmatch(value):
+            return hidden  # nothing is left of it
         cut = self._cut(row, name)
         if cut is None and shows_a_cut(text, value):
             cut = Hidden(GapName.TRUNCATED_VALUE, self.position(row))

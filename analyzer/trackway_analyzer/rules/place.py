@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trackway_analyzer.rules.evidence import Evidence
+from trackway_analyzer.rules.refusal import undeclared
 from trackway_analyzer.rules.sentences import at_step, number, step
 
 
@@ -75,7 +76,7 @@ class Place:
         own, evidence = self.row, self.evidence
         for other in self.rows(tool):
             if evidence.succeeded(other) is False:
-                return f": {self.at(other)} did not succeed"
+                return f": {self.at(other)} did not succeed{undeclared(evidence, other)}"
             if own is not None and evidence.group[other] == evidence.group[own]:
                 return f": {self.at(other)} is of the same model turn"
             if own is not None and other > own:

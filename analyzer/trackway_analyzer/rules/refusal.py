@@ -10,9 +10,9 @@ from trackway_analyzer.rules.expression import Expression
 from trackway_analyzer.rules.scope import StepScope
 from trackway_analyzer.rules.sentences import because, hidden_value, step
 from trackway_analyzer.rules.terms import Hidden, Source
-from trackway_analyzer.rules.tools import LOOKUP
+from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY
 from trackway_analyzer.rules.values import shown
-from trackway_analyzer.said_no import leaving_open, refusing
+from trackway_analyzer.said_no import call_of, leaving_open, refusing
 
 
 def no_effect(evidence: Evidence, row: int, success: Expression | None = None) -> str:
@@ -23,14 +23,23 @@ def no_effect(evidence: Evidence, row: int, success: Expression | None = None) -
         if error in UNNAMED_ERRORS:
             return f"{name}: it failed; the kind of error was not recorded"
         return f"{name}: it raised {error}"
-    success = success or evidence.spec(evidence.tool[row]).success
-    if success is not None:
-        scope = StepScope(evidence, row)
-        truth = success.truth(scope)
-        if truth is not True and not isinstance(truth, Hidden):
-            return f"{name}: {because(evidence, success.because(scope))}"
+    why = undeclared(evidence, row, success)
+    if why:
+        return f"{name}{why}"
     result = evidence.result(row)
     return f"{name}{_refusal(result.value)}" if isinstance(result, Source) else name
+
+
+def undeclared(evidence: Evidence, row: int, success: Expression | None = None) -> str:
+    """Say in what a call differs from the `success` that is declared; empty: in nothing."""
+    success = success or evidence.spec(evidence.tool[row]).success
+    if success is None or evidence.error_type[row] is not None:
+        return ""
+    scope = StepScope(evidence, row)
+    truth = success.truth(scope)
+    if truth is True or isinstance(truth, Hidden):
+        return ""
+    return f": {because(evidence, success.because(scope))}"
 
 
 def open_end(evidence: Evidence, row: int) -> str:
@@ -41,8 +50,10 @@ def open_end(evidence: Evidence, row: int) -> str:
     hidden, value = result.cut or result.redacted, result.value
     said = ""
     if isinstance(value, dict):
-        lookup = evidence.kind[row] == LOOKUP
-        said = leaving_open(value) or doubtful_member(value, lookup=lookup) or "status"
+        kind = evidence.kind[row]
+        of_it = {"lookup": kind == LOOKUP, "mutation": kind in (MUTATE, NOTIFY)}
+        call = call_of(evidence.tool[row], **of_it)
+        said = leaving_open(value, call) or doubtful_member(value, call) or "status"
     if isinstance(value, dict) and said in value:
         return f"{name} may not have taken effect: {said} {shown(value[said])}"
     if hidden is not None:

@@ -5,14 +5,18 @@
 3. A tool that is declared a lookup, where the span said nothing, is judged as a lookup: the
    `status` in its result is that of what it found. What the recorder declared of the call itself
    stands.
-4. A step's own effect events decide where they say that nothing was applied, or where nobody else
+4. A tool that is declared a mutation or notification, where the span said nothing, is judged as
+   one: a status that nobody knows leaves open whether it took effect.
+5. A step's own effect events decide where they say that nothing was applied, or where nobody else
    knows.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -26,10 +30,11 @@ from trackway_analyzer.rules.columns import is_null
 from trackway_analyzer.rules.evidence import Evidence, OwnValues
 from trackway_analyzer.rules.expression import Expression
 from trackway_analyzer.rules.terms import Hidden, NoSource, Source
-from trackway_analyzer.rules.tools import LOOKUP, Tools
+from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY, Tools
 from trackway_analyzer.tables import STEP_SCHEMA
 
 Success = bool | None
+_STATUS: Final = re.compile(r'"status"', re.IGNORECASE)
 
 
 def settled(batch: RunBatch, tools: Tools) -> Evidence:
@@ -77,6 +82,8 @@ def _successes(evidence: Evidence, undeclared: Any, tools: Tools) -> dict[int, S
             judge = _judge(evidence, spec.success)
         elif spec.kind == LOOKUP:
             rows, judge = rows[undeclared[rows]], _judge_lookup(evidence)
+        elif spec.kind in (MUTATE, NOTIFY):
+            rows, judge = rows[undeclared[rows]], _judge_mutation(evidence)
         else:
             continue
         for row in rows.tolist():
@@ -93,9 +100,27 @@ def _judge_lookup(evidence: Evidence) -> Callable[[int], Success]:
             return ok
         source, raised = evidence.result(row), evidence.error_type[row] is not None
         value = source.value if isinstance(source, Source) else NOT_RECORDED
-        if happened(value, raised=raised) is not ok:
+        judged = partial(happened, value, raised=raised, tool=evidence.tool[row])
+        if judged() is not ok:
             return ok  # somebody declared it
-        return happened(value, raised=raised, lookup=True)
+        return judged(lookup=True)
+
+    return judge
+
+
+def _judge_mutation(evidence: Evidence) -> Callable[[int], Success]:
+    def judge(row: int) -> Success:
+        text = evidence.result_text(row)
+        if not evidence.ok[row] or text is None or _STATUS.search(text) is None:
+            return evidence.ok[row]
+        asked = evidence.arguments_text(row)
+        return happened(
+            evidence.batch.decode(text),
+            raised=False,
+            mutation=True,
+            tool=evidence.tool[row],
+            arguments=NOT_RECORDED if asked is None else evidence.batch.decode(asked),
+        )
 
     return judge
 

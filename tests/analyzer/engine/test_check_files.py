@@ -460,6 +460,17 @@ def test_the_replays_of_a_benchmark_are_judged_as_in_memory() -> None:
         '{"content":[{"text":"Error: no route","type":"text"}]}',
         '[{"status":"pending"}]',
         '"Sorry, that address was not found"',
+        '{"results":[{"success":false}]}',
+        '{"mail":{"hasError":true}}',
+        '{"accepted":[],"rejected":["x"]}',
+        '{"sent":0}',
+        '{"rows_affected":0}',
+        '{"dry_run":true,"status":"ok"}',
+        '{"status":"throttled"}',
+        '{"status":"gone fishing"}',
+        '"false"',
+        '"User cancelled the action"',
+        '"Rate limit exceeded"',
     ],
 )
 def test_a_result_that_may_not_be_a_success_is_not_taken_for_one(result: str) -> None:
@@ -470,6 +481,19 @@ def test_a_result_that_may_not_be_a_success_is_not_taken_for_one(result: str) ->
             row["result"] = results[int(row["run_id"], 16) % 4]
     spans = pa.Table.from_pylist(rows, schema=SPAN_SCHEMA)
     assert_same(spans, Policy.from_yaml("version: 1\nrules:\n  - called: send_email\n"))
+
+
+@pytest.mark.parametrize("word", ["cancelled", "gone fishing"])
+def test_a_status_that_the_arguments_asked_for_is_not_taken_for_another(word: str) -> None:
+    rows = population(60, [], 0, 3).to_pylist()
+    for row in rows:
+        if row["tool"] == "send_email":
+            row["result"] = f'{{"status":"{word}"}}'
+            if int(row["run_id"], 16) % 2:
+                row["arguments"] = f'{{"status":"{word}"}}'
+    spans = pa.Table.from_pylist(rows, schema=SPAN_SCHEMA)
+    policy = "version: 1\ntools: {send_email: {kind: notify}}\nrules:\n  - called: send_email\n"
+    assert_same(spans, Policy.from_yaml(policy))
 
 
 def test_what_a_model_told_the_user_before_the_end_is_claimed() -> None:
