@@ -16,7 +16,7 @@
 9. `content_off`: a tool step has neither arguments nor result, a model step no messages.
 10. `missing_value`: a finished call lacks its arguments, or one that did not fail its result, or
     the rest of it (`streamed`); or what a person answered stands in its place (`resumed`).
-11. `unparsable_arguments`: arguments that look like a JSON object or list and are none.
+11. `unparsable_arguments`: arguments that are a text which holds names and values, and no object.
 12. `missing_steps`: a hole in a logical clock of the run (`clocks`). Counts steps. Or what a
     session names and nobody gives (`named_holes`): counts names. Or a span between spans of the run
     that is not in the source (`lost_between`): counts the parents that are missing.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import numpy as np
@@ -93,12 +94,29 @@ def _end_unknown(evidence: Evidence) -> Mask:
 
 
 def _unparsable(steps: pa.Table, is_tool: Mask) -> Mask:
-    """Arguments that open like an object or a list and are none."""
+    """Arguments that are a text which holds names and values, and is no object as a whole."""
     texts = steps.column("arguments").combine_chunks()
-    doubtful = pc.match_substring_regex(texts, r'^\s*(?:[{\[]|"\s*[{\[])').fill_null(False)
+    doubtful = pc.match_substring_regex(texts, _ONE_TEXT).fill_null(False)
     rows = np.flatnonzero(doubtful.to_numpy(zero_copy_only=False) & is_tool)
     flags = np.zeros(len(steps), dtype=bool)
-    flags[rows] = [
-        isinstance(quickly_parsed(text), str) for text in texts.take(pa.array(rows)).to_pylist()
-    ]
+    flags[rows] = [_is_unparsed(text) for text in texts.take(pa.array(rows)).to_pylist()]
     return flags
+
+
+_ONE_TEXT: Final = (
+    r'^\s*(?:[{\[]|"\s*[{\[])|^"|^\{"(?:input|args|arguments|kwargs|params|tool_input)":"'
+)
+"""A text, or the only member that stands for all arguments (`rules.positional`)."""
+_NAMED: Final = re.compile(
+    r"\s*(?:[{\[]|```|<(\w+)>.*</\1>|[A-Za-z_]\w*\s*=\s*\S+\s*\Z"
+    r"|[A-Za-z_]\w*\s*[=:][^,;&\n]+[,;&\n]\s*[A-Za-z_]\w*\s*[=:])",
+    re.DOTALL,
+)
+"""Names and values in a text: JSON, a fence around it, tags, `id=7, force=true`."""
+
+
+def _is_unparsed(text: str) -> bool:
+    value = quickly_parsed(text)
+    if isinstance(value, dict) and len(value) == 1:
+        (value,) = value.values()
+    return isinstance(value, str) and _NAMED.match(value) is not None

@@ -4,10 +4,20 @@ an answer belongs to the call that its id names."""
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.analyzer.read.test_cut_messages import ASKED, CALL, CHAT, SAID, output, runs, span
+from tests.analyzer.read.test_cut_messages import (
+    ASKED,
+    CALL,
+    CHAT,
+    SAID,
+    output,
+    runs,
+    span,
+    verdicts,
+)
 from tests.analyzer.read.test_shapes_of_messages import D, U, only
 
 import trackway_analyzer as ta
@@ -197,3 +207,56 @@ def test_a_call_and_its_answer_of_haystack_are_those_of_its_tool() -> None:
     (step,) = run.tool_steps
     assert (step.tool, step.executed, step.result) == ("lookup", True, "ok")
     assert step.arguments == {"id": "A1"}
+
+
+UNPARSED = (
+    '{"id":"ZZ9"}{"id":"B2","force":true}',
+    '{"id":"ZZ9","force":true}}',
+    '```json\n{"id":"ZZ9","force":true}\n```',
+    "id=ZZ9, force=true",
+    "id=ZZ9",
+    "<id>ZZ9</id><force>true</force>",
+    '{"args":"{\\"id\\":\\"ZZ9\\",\\"force\\":true}"}',
+)
+NAMING = (
+    "arguments: {tool: refund, absent: [force]}",
+    "grounded: {tool: refund, argument: id, from: lookup.order_id}",
+)
+
+
+def refunded(given: str) -> list[Any]:
+    looked = {"id": "c0", "function": {"name": "lookup", "arguments": "{}"}}
+    refund = {"id": "c1", "function": {"name": "refund", "arguments": given}}
+    return [
+        U,
+        {"role": "assistant", "tool_calls": [looked]},
+        {"role": "tool", "tool_call_id": "c0", "content": '{"order_id": "A1"}'},
+        {"role": "assistant", "tool_calls": [refund]},
+        {"role": "tool", "tool_call_id": "c1", "content": "{}"},
+        D,
+    ]
+
+
+@pytest.mark.parametrize("given", UNPARSED)
+def test_arguments_that_are_not_parsed_whole_are_a_gap(given: str, tmp_path: Path) -> None:
+    run = only(refunded(given))
+    assert [gap.position for gap in run.gaps if gap.name == "unparsable_arguments"] == [3]
+    assert verdicts(ta.load(refunded(given)), tmp_path, *NAMING) == ["insufficient"] * 2
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "refund"}
+    (run,) = runs(span(1, **tool, **{"gen_ai.tool.call.arguments": given}))
+    assert "unparsable_arguments" in {gap.name for gap in run.gaps}
+
+
+def test_a_bare_text_may_be_any_argument_and_is_no_gap(tmp_path: Path) -> None:
+    run = only(refunded("ZZ9"))
+    assert "unparsable_arguments" not in {gap.name for gap in run.gaps}
+    found = verdicts(ta.load(refunded("ZZ9")), tmp_path, *NAMING)
+    assert found == ["insufficient"] * 2
+    rule = "arguments: {tool: refund, equals: {input: ZZ9}}"
+    assert verdicts(ta.load(refunded("ZZ9")), tmp_path, rule) == ["pass"]
+
+
+@pytest.mark.parametrize("given", ["SELECT a FROM b", "https://a.org/b", "note: call her", "a: b"])
+def test_a_text_in_plain_words_is_parsed_whole(given: str) -> None:
+    run = only(refunded(json.dumps({"input": given})))
+    assert "unparsable_arguments" not in {gap.name for gap in run.gaps}
