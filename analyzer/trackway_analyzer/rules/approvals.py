@@ -3,8 +3,10 @@
 1. Each attempted call of `tool` has an earlier successful call of `by`. Two calls of one model turn
    are unordered: an approval of the same turn is none.
 2. With `argument`, the approval is of the same thing: its arguments or its result hold the value of
-   the call's argument, at that name or anywhere. Without, one that names another thing under the
-   argument that is declared to name the tool's entity is of another thing.
+   the call's argument, at that name or anywhere; where only a text holds it as a word ("Deploy
+   api?"), that is open. Without, one that names another thing under the argument that is declared
+   to name the tool's entity is of another thing; one that lists what it grants and does not list
+   the call's, or has another value under the name of another argument, leaves it open.
 3. `granted` must be true of the approval: an expression over its own arguments and result. Without,
    the result must say yes (`granting`), unless the policy declares the `success` of `by`; one that
    says neither yes nor no leaves it open. A later approval of the same thing that did not grant it
@@ -18,12 +20,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
+from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.entities import subjects, things
 from trackway_analyzer.rules.evidence import Evidence, OwnValues
 from trackway_analyzer.rules.expression import Expression, compiled
 from trackway_analyzer.rules.finding import Layer, Result
-from trackway_analyzer.rules.granting import decisive, grants
+from trackway_analyzer.rules.granting import decisive, granted_things, grants
 from trackway_analyzer.rules.necessary import Fact, Follows, only
 from trackway_analyzer.rules.rule import (
     Said,
@@ -34,9 +38,18 @@ from trackway_analyzer.rules.rule import (
     violated,
 )
 from trackway_analyzer.rules.sentences import at_step, because, cannot_judge, step
-from trackway_analyzer.rules.terms import NEITHER_GAP, Hidden, Source
+from trackway_analyzer.rules.terms import ABOUT_GAP, NEITHER_GAP, Hidden, Source
+from trackway_analyzer.rules.told import Text
 from trackway_analyzer.rules.tools import Tools
-from trackway_analyzer.rules.values import Absent, frozen, members, reader, same, shown
+from trackway_analyzer.rules.values import Absent, frozen, is_number, members, reader, same, shown
+
+_OF_ITS_OWN: Final = frozenset(
+    """
+    id type kind status state ok success name title role user by reason note message comment text
+    question answer description date time timestamp created_at updated_at request_id trace_id
+    """.split()  # noqa: SIM905 - a word list reads better as one
+)
+"""Names of what every call has a value of its own for."""
 
 
 @dataclass(frozen=True)
@@ -175,10 +188,16 @@ class Approved(ToolRule):
         for source in (evidence.arguments(approval), evidence.result(approval)):
             if isinstance(source, Hidden):
                 hidden = hidden or source
-            elif any(frozen(value) in keys for _, _, value in members(source.value)):
+                continue
+            found = [value for _, _, value in members(source.value)]
+            if any(frozen(value) in keys for value in found):
                 return True
-            else:
-                hidden = hidden or source.cut or source.hides(source.value)
+            hidden = hidden or source.cut or source.hides(source.value)
+            said = [Text(value, "tool") for value in found if isinstance(value, str)]
+            if not reader(self.argument)(source.value) and any(
+                text.holds(value) for text in said for value in things(wanted)
+            ):
+                hidden = hidden or Hidden(ABOUT_GAP, evidence.position(approval))
         return hidden or False
 
     def say(self, evidence: Evidence, result: Result) -> Said:
@@ -253,22 +272,53 @@ def _says_yes(evidence: Evidence, approval: int) -> bool | Hidden:
 
 
 def _may_be_about(evidence: Evidence, approval: int, row: int) -> bool | Hidden:
-    """Whether an approval names no other thing than the call, under the name that it has there."""
+    """Whether an approval names nothing else than the call, under the names that it has there."""
     argument = evidence.spec(evidence.tool[row]).entity.argument
-    if argument is None:
-        return True
-    asked = evidence.arguments(approval)
-    if isinstance(asked, Hidden):
-        return asked
-    named = subjects(evidence, approval, argument)
-    wanted = subjects(evidence, row, argument)
+    about = True if argument is None else _is_of_entity(evidence, approval, row, argument)
+    if about is not True or not _names_others(evidence, approval, row):
+        return about
+    return Hidden(ABOUT_GAP, evidence.position(approval))
+
+
+def _is_of_entity(evidence: Evidence, approval: int, row: int, argument: str) -> bool | Hidden:
+    """Whether an approval names no other thing than the call in this argument."""
+    named, wanted = subjects(evidence, approval, argument), subjects(evidence, row, argument)
     if isinstance(named, Hidden):
         return named
+    answer = evidence.result(approval)
+    if isinstance(answer, Source) and answer.hides(answer.value) is None:
+        named = named or reader(argument)(answer.value)
     if not named:
         return True
     if isinstance(wanted, Hidden):
         return wanted
     return not wanted or not set(map(frozen, things(wanted))).isdisjoint(map(frozen, things(named)))
+
+
+def _names_others(evidence: Evidence, approval: int, row: int) -> bool:
+    """Whether an approval holds other values than the call, or grants a list of other things."""
+    call = evidence.arguments(row)
+    if not isinstance(call, Source) or not isinstance(call.value, dict):
+        return False
+    for source in (evidence.arguments(approval), evidence.result(approval)):
+        if not isinstance(source, Source) or not isinstance(source.value, dict):
+            continue
+        for name, value in source.value.items():
+            own = call.value.get(name)
+            if name not in _OF_ITS_OWN and _are_names(value, own) and not same(value, own):
+                return True
+    answer = evidence.result(approval)
+    granted = granted_things(answer.value) if isinstance(answer, Source) else []
+    mine = {frozen(value) for _, _, value in members(call.value)}
+    return bool(granted) and mine.isdisjoint(map(frozen, granted))
+
+
+def _are_names(*values: JsonValue) -> bool:
+    """Whether values are numbers or single words: prose about one thing differs."""
+    return all(
+        is_number(value) or (isinstance(value, str) and value and " " not in value.strip())
+        for value in values
+    )
 
 
 def _same_question(evidence: Evidence, one: int, other: int) -> bool | Hidden:

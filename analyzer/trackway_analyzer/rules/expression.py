@@ -28,7 +28,7 @@ from functools import lru_cache
 from typing import Final
 
 from trackway_analyzer.model import JsonValue
-from trackway_analyzer.rules.ordered import equal, in_order
+from trackway_analyzer.rules.ordered import equal, in_order, may_be_equal
 from trackway_analyzer.rules.terms import (
     ABSENT_GAP,
     NEITHER_GAP,
@@ -221,6 +221,8 @@ def _compared(left_read: Read, operator: str, right_read: Read, *, wanted: bool)
         return False
     alike = same if left_read.literal or right_read.literal else equal
     if operator in ("==", "!="):
+        if not alike(left, right) and may_be_equal(left, right):
+            return Hidden(NO_ORDER_GAP)
         return alike(left, right) is (operator == "==")
     if operator == "in":
         return isinstance(right, list) and any(alike(left, item) for item in right)

@@ -6,7 +6,8 @@
    `denied`), else `ok`, `success`, `status`, `decision` and such; those of inner mappings too. A
    list under such a name says yes of what stands in it. Names of what is asked for
    (`requires_approval`) tell nothing.
-3. Members that contradict each other, and everything else, tell neither.
+3. Members that contradict each other, and everything else, tell neither. So does a yes that has run
+   out or was taken back (`expired: true`), and one with conditions.
 """
 
 from __future__ import annotations
@@ -45,6 +46,13 @@ _ASKED_FOR: Final = frozenset(
     """.split()  # noqa: SIM905 - a word list reads better as one
 )
 """Words of a name that is not what somebody decided."""
+_ENDS: Final = frozenset(
+    """
+    expired revoked withdrawn superseded rescinded void voided stale outdated conditional condition
+    conditions restriction restrictions caveat caveats
+    """.split()  # noqa: SIM905 - a word list reads better as one
+)
+"""Words of a name by which a yes holds no more, or not for everything."""
 _YES: Final = frozenset({"yes", "y", "true", "ok", "okay", "sure", "1", *_GRANTS})
 _NO: Final = frozenset({"no", "n", "false", "0", "never", *_REFUSES})
 _AGREES: Final = re.compile(
@@ -77,7 +85,29 @@ def grants(result: JsonValue) -> bool | None:
         return _word_says(result)
     said = decisive(result)
     answers = {member.yes for member in said}
+    if answers == {True} and _ends(result):
+        return None
     return answers.pop() if len(answers) == 1 else None
+
+
+def granted_things(result: JsonValue) -> list[JsonValue]:
+    """Return what stands in lists under names of a permission."""
+    if not isinstance(result, dict):
+        return []
+    listed = [
+        item
+        for name, item in result.items()
+        if isinstance(item, list)
+        and set(words_of(name)) & _GRANTS
+        and not set(words_of(name)) & _ASKED_FOR
+    ]
+    return [thing for item in listed for thing in item if not isinstance(thing, (dict, list))]
+
+
+def _ends(result: dict[str, JsonValue]) -> bool:
+    """Whether a yes has run out, or has conditions."""
+    found = (item for name, item in result.items() if set(words_of(name)) & _ENDS)
+    return any(item not in (None, False, "", 0) and item != [] for item in found)
 
 
 def decisive(result: JsonValue) -> list[Said]:

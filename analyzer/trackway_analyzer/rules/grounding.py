@@ -11,7 +11,8 @@
 4. Every executed call of the tool is looked at, also one that failed. A call without the argument
    has nothing to ground; but where an argument of it has nearly the same name, or only says that it
    is an id (`id`, `ref`, `order_no` for `order_id`), or the names of its arguments were lost, it
-   may be the one that the rule means, and the call is insufficient.
+   may be the one that the rule means, and the call is insufficient. So is one of which an element
+   has nothing to ground where others have (`flights[*].number`).
 5. A call of the same model turn grounds nothing: its result was not seen.
 6. Where a gap may hide a call of the tool, seen calls that are grounded are not enough.
 """
@@ -54,9 +55,9 @@ from trackway_analyzer.rules.sentences import at_step, because, cannot_judge, st
 from trackway_analyzer.rules.source_path import source_path
 from trackway_analyzer.rules.spelt_nearly import did_you_mean, named_otherwise, spelt_nearly
 from trackway_analyzer.rules.surely import plain_keys, surely_from, surely_grounded
-from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden
+from trackway_analyzer.rules.terms import ABSENT_GAP, Hidden, Source
 from trackway_analyzer.rules.tools import Tools
-from trackway_analyzer.rules.values import is_number, likeness, reader, shown
+from trackway_analyzer.rules.values import is_number, lacking, likeness, reader, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +176,9 @@ class Grounded(ToolRule):
                 return insufficient(run, seen.holds.gap, position, at=seen.holds.position)
             if not seen.holds:
                 return violated(run, position, index=index)
+        source = evidence.arguments(row)
+        if isinstance(source, Source) and lacking(source.value, self.argument):
+            return insufficient(run, ABSENT_GAP, position, at=position)
         return None
 
     def _meant(self, evidence: Evidence, row: int) -> str | None:

@@ -14,6 +14,7 @@ from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
 from trackway_analyzer.rules.terms import (
+    ABOUT_GAP,
     ABSENT_GAP,
     ALIKE_GAP,
     NEITHER_GAP,
@@ -29,9 +30,10 @@ from trackway_analyzer.rules.values import ABSENT, Absent, shown, shown_apart
 _WHY: Final = {
     NOT_RECORDED_GAP: "not recorded",
     ABSENT_GAP: "absent where it was looked for (is its name right?)",
-    NO_ORDER_GAP: "a text that is no number and no date, which has no order",
+    NO_ORDER_GAP: "no plain number and no date, so that nobody knows its order",
     TOO_SHORT_GAP: "too short to be told from others",
     NEITHER_GAP: "neither a yes nor a no",
+    ABOUT_GAP: "about something that may be another",
     ALIKE_GAP: "written like another one, and may be the same",
     "content_off": "not recorded (content_off)",
     "truncated_value": "cut off (truncated_value)",

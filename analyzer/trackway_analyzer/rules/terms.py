@@ -25,6 +25,9 @@ NO_ORDER_GAP: Final = "no_order"
 NEITHER_GAP: Final = "neither_yes_nor_no"
 """Name for a value that is asked for a permission and says neither yes nor no."""
 
+ABOUT_GAP: Final = "about_another"
+"""Name for an approval that may be about another thing than the call."""
+
 ALIKE_GAP: Final = "alike"
 """Name for values that differ in their type or in blanks alone: they may name one thing."""
 

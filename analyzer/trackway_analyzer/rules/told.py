@@ -4,7 +4,8 @@
 2. Only `user` texts are the user's; `system` texts are instructions. What the assistant said and
    what tools returned is neither.
 3. A text holds a value if it stands in it as a word of its own, in any case; a number, however it
-   is written there (`$84.00` holds 84).
+   is written there (`$84.00` holds 84), a debt as what is owed; a day, however it is written
+   (`May 3` holds `2026-05-03`); a telephone number by its last digits, from seven on.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from trackway.schema import REDACTION_MARKER, GapName, Operation
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.amounts import as_number, numbers_in
+from trackway_analyzer.rules.dates import Day, days, days_recorded, may_be_one_day
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.gaps import REDACTED_GAP
 from trackway_analyzer.rules.terms import Hidden
@@ -27,6 +29,10 @@ from trackway_analyzer.rules.values import CUT_MARK, is_number
 
 USER: Final = frozenset({"user", "human"})
 INSTRUCTIONS: Final = frozenset({"system", "developer"})
+_STAMP: Final = re.compile(r"\d{4}-\d\d-\d\dt\d\d:\d\d")
+_PHONE: Final = re.compile(r"\+\d[\d ()./-]{6,20}|(?=\D*\d)[\d(][\d()]*(?:[ ()./-]+\d+){1,5}")
+_PHONES: Final = re.compile(r"\+?[\d(][\d ()./-]{5,20}\d")
+_SHORTEST_PHONE: Final = 7
 
 
 @dataclass(frozen=True)
@@ -49,11 +55,35 @@ class Text:
         if value is None or isinstance(value, (bool, list, dict)):
             return False
         if is_number(value):
-            return as_number(value) in self._numbers
+            number = as_number(value)
+            return number in self._numbers or (number is not None and -number in self._numbers)
         word = str(value).strip().casefold()
         if not word or word not in self._folded:
-            return False
+            return self._holds_otherwise(word)
         return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", self._folded) is not None
+
+    def _holds_otherwise(self, word: str) -> bool:
+        """Whether a day or a telephone number stands there in another way of writing."""
+        if not any(map(str.isdigit, word)):
+            return False
+        if some := days(word.partition("t")[0] if _STAMP.match(word) else word):
+            return may_be_one_day(some, self._days)
+        return bool(_PHONE.fullmatch(word)) and any(
+            _same_ends(_digits(word), _digits(other)) for other in _PHONES.findall(self.text)
+        )
+
+    @cached_property
+    def _days(self) -> frozenset[Day]:
+        return days_recorded(self.text)
+
+
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdigit, text))
+
+
+def _same_ends(one: str, other: str) -> bool:
+    short, long = sorted((one.lstrip("0"), other.lstrip("0")), key=len)
+    return len(short) >= _SHORTEST_PHONE and long.endswith(short)
 
 
 def told(evidence: Evidence, run: int, before: int, roles: frozenset[str] = USER) -> Iterator[Text]:

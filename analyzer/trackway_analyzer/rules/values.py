@@ -3,7 +3,7 @@
 1. Types are strict: a bool is no number, `1` equals `1.0`, text is never a number, absent no null.
 2. A path is a JSONPath (RFC 9535, from `$`) or a plain name. A plain name is looked for at the top
    of the value, or of its elements where it is a list; where nothing there has it, at any depth.
-3. A path reads a list of values; none: absent.
+3. A path reads a list of values; none: absent. Of a list of objects, some may lack it (`lacking`).
 4. Numbers are shown as recorded, text in JSON quotes, long values cut with an ellipsis.
 """
 
@@ -89,6 +89,15 @@ def reader(path: str) -> Reader:
         return lambda value: _walked(value, keys)
     compiled = _compiled(path)
     return lambda value: [match.obj for match in compiled.finditer(_container(value))]
+
+
+def lacking(value: JsonValue, path: str) -> int:
+    """Count the elements that the last `[*]` of a path goes through and that have nothing there."""
+    before, every, behind = path.rpartition("[*]")
+    if not every or not behind:
+        return 0
+    inside = reader(f"${behind}")
+    return sum(not inside(element) for element in reader(f"{before}[*]")(value))
 
 
 @lru_cache(maxsize=1024)

@@ -16,6 +16,7 @@ from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.terms import Hidden, Source
 from trackway_analyzer.rules.values import (
     is_number,
+    lacking,
     reader,
     same,
     shown,
@@ -85,8 +86,9 @@ class Wanted:
     def judged(self, source: Source, path: str) -> Iterator[Verdict]:
         """Judge each value at a path; none is a mismatch of its own."""
         values = reader(path)(source.value)
-        if not values:
-            yield source.lost or Mismatch(f"{path} absent, expected {self.text}", self.value)
+        if not values or lacking(source.value, path):
+            where = f"{path} absent" if not values else f"{path} absent in one of its elements"
+            yield source.lost or Mismatch(f"{where}, expected {self.text}", self.value)
         for value in values:
             hidden = source.hides(value)
             if hidden is not None:
