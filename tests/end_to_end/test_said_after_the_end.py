@@ -34,7 +34,7 @@ def read(tmp_path: Path) -> Callable[[], list[Trajectory]]:
     trackway.configure("agent", export=tmp_path)
 
     def read() -> list[Trajectory]:
-        assert trackway.shutdown()
+        assert trackway.shutdown(60)
         return list(ta.load(tmp_path))
 
     return read
@@ -78,7 +78,7 @@ def test_a_late_final_text_is_the_final_text(read: Callable[[], list[Trajectory]
 def test_the_time_until_a_verdict_is_not_the_time_of_the_run(tmp_path: Path) -> None:
     trackway.configure("agent", export=tmp_path)
     over(lambda run: run.outcome(True))
-    assert trackway.shutdown()
+    assert trackway.shutdown(60)
     (found,) = ta.load(tmp_path)
     spans = ds.dataset(tmp_path, partitioning="hive").to_table(columns=["name", "end"]).to_pylist()
     assert len(spans) == found.run["spans"] == 3
@@ -90,7 +90,7 @@ def test_a_run_that_was_dropped_is_kept_with_the_verdict_for_which_it_is(tmp_pat
     trackway.configure("agent", export=tmp_path, sample=0.0)
     wrong = over(lambda run: run.outcome(False, label="not_paid"))
     over(lambda run: run.outcome(True))
-    assert trackway.shutdown()
+    assert trackway.shutdown(60)
     (found,) = ta.load(tmp_path)
     assert (found.run_id, found.outcome.success, found.outcome.label) == (
         *(wrong.id, False),
@@ -102,7 +102,7 @@ def test_a_run_that_was_dropped_is_kept_with_the_verdict_for_which_it_is(tmp_pat
 def test_with_content_off_what_is_said_later_is_hashed_too(tmp_path: Path) -> None:
     trackway.configure("agent", export=tmp_path, capture_content=False)
     over(lambda run: run.final("Anna was paid."))
-    assert trackway.shutdown()
+    assert trackway.shutdown(60)
     (found,) = ta.load(tmp_path)
     assert found.final_text is None
     assert "Anna" not in str(ds.dataset(tmp_path, partitioning="hive").to_table().to_pylist())
@@ -113,7 +113,7 @@ def test_where_the_process_freezes_a_verdict_is_delivered_like_the_end(tmp_path:
     over(lambda run: run.outcome(True))
     (found,) = ta.load(tmp_path)
     assert found.outcome.success is True
-    assert trackway.shutdown()
+    assert trackway.shutdown(60)
 
 
 def test_after_a_shutdown_it_is_counted_as_lost(read: Callable[[], list[Trajectory]]) -> None:

@@ -495,7 +495,7 @@ def test_a_target_that_waits_takes_no_time_from_the_others() -> None:
 def test_an_argument_of_another_kind_is_named(mistake: dict[str, Any], said: str) -> None:
     with pytest.raises(TypeError, match=said):
         trackway.configure("shop", **mistake)
-    assert trackway.shutdown()
+    assert trackway.shutdown(60)
 
 
 def test_a_system_that_gives_no_thread_costs_no_span(tmp_path: Path) -> None:

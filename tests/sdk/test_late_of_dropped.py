@@ -88,7 +88,7 @@ def test_a_failure_long_after_its_run_goes_out_at_once_and_what_is_gone_is_count
 
 def test_what_went_well_long_after_its_run_is_dropped(memory: InMemorySpanExporter) -> None:
     background_of_a_run_long_ago().run(work)
-    assert trackway.shutdown()
+    assert trackway.shutdown(60)
     assert names(memory) == []
 
 
@@ -115,7 +115,7 @@ def test_a_span_of_a_framework_that_ends_long_after_its_run_is_told_by_the_same_
     late.set_status(status)
     late.end()
     assert names(memory) == told
-    assert trackway.shutdown()
+    assert trackway.shutdown(60)
     assert names(memory) == told
 
 

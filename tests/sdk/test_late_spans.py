@@ -65,7 +65,7 @@ def test_what_comes_after_shutdown_is_counted_said_once_and_no_flush_calls_it_de
     late: Callable[[TracerProvider], None],
 ) -> None:
     work()
-    assert trackway.shutdown()
+    assert trackway.shutdown(60)
     assert trackway.flush()
     before = lost()
     late(provider)
@@ -79,13 +79,13 @@ def test_what_comes_after_shutdown_is_counted_said_once_and_no_flush_calls_it_de
 def test_a_span_that_shutdown_overtakes_is_counted(provider: TracerProvider) -> None:
     before = lost()
     with trackway.run("t"):
-        assert trackway.shutdown()
+        assert trackway.shutdown(60)
     assert lost() - before == 1
     assert not trackway.flush()
 
 
 def test_configuring_again_begins_anew(provider: TracerProvider) -> None:
-    assert trackway.shutdown()
+    assert trackway.shutdown(60)
     work()
     memory = InMemorySpanExporter()
     trackway.configure(export=memory, tracer_provider=provider)

@@ -127,7 +127,7 @@ def test_so_does_what_ended_between_a_shutdown_and_new_targets(
     provider: TracerProvider, to_another_provider: bool
 ) -> None:
     trackway.configure(export=InMemorySpanExporter(), tracer_provider=provider)
-    assert trackway.shutdown()
+    assert trackway.shutdown(60)
     work()
     other = TracerProvider(shutdown_on_exit=False) if to_another_provider else provider
     trackway.configure(export=InMemorySpanExporter(), tracer_provider=other)

@@ -145,3 +145,45 @@ def test_an_answer_of_fields_asks_for_nothing():
     record.span("llm", agent, attributes=answer)
     record.tool("lookup", {"id": 7}, "ok", agent)
     assert states(record, Never("refund")) == []
+
+
+INNER = {"recipient_name": "functions.refund", "parameters": {"id": 7}}
+
+
+def calling(tool: str, arguments: Any) -> Recording:
+    record = Recording()
+    agent = record.agent("support")
+    record.model(agent, told=[], says="done")
+    record.tool(tool, arguments, "ok", agent)
+    return record
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("multi_tool_use.parallel", {"tool_uses": [INNER]}),
+        ("batch", {"invocations": [{"name": "refund", "arguments": '{"id": 7}'}]}),
+        ("call_tool", {"name": "refund", "arguments": {"id": 7}}),
+        ("use_mcp_tool", {"server": "shop", "tool_name": "refund", "arguments": {"id": 7}}),
+    ],
+)
+def test_a_call_in_the_arguments_of_a_call_may_have_been_made(tool: str, arguments: Any):
+    record = calling(tool, arguments)
+    (gap,) = record.run().gaps
+    assert (gap.name, gap.detail) == ("possible_calls", "refund")
+    assert states(record, Never("refund")) == [State.INSUFFICIENT]
+    assert states(record, Never("charge")) == []
+    record.tool("refund", {"id": 7}, "ok", "s1")
+    assert record.run().gaps == ()
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("create_agent", {"name": "refund", "arguments": {"id": 7}}),
+        ("plan", {"steps": [{"name": "refund", "input": "all"}]}),
+        ("define", {"tools": [{"name": "refund", "description": "x", "parameters": {}}]}),
+    ],
+)
+def test_other_names_in_arguments_are_no_calls(tool: str, arguments: Any):
+    assert calling(tool, arguments).run().gaps == ()
