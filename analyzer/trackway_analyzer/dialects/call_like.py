@@ -16,10 +16,10 @@ from typing import Any, Final
 from trackway_analyzer.dialects.provider_calls import CODE, Asked, Exchange, Item, Told
 from trackway_analyzer.dialects.values import json_of
 
-NAMES: Final = (
-    *("name", "toolName", "tool_name", "function_name", "functionName", "tool"),
-    "recipient_name",
+TOOL_NAMES: Final = (
+    *("tool_name", "toolName", "function_name", "functionName", "tool", "recipient_name"),
 )
+NAMES: Final = (*TOOL_NAMES, "name")
 """Under what the name of a tool stands."""
 ARGUMENTS: Final = (
     *("arguments", "args", "input", "parameters", "params", "kwargs"),
@@ -43,6 +43,11 @@ def first_of(item: Item, names: tuple[str, ...]) -> Any:
     return next((item[name] for name in names if item.get(name) is not None), None)
 
 
+def name_of(item: Item, names: tuple[str, ...] = NAMES) -> str | None:
+    """Return the first text under these names."""
+    return next((said for name in names if isinstance(said := item.get(name), str) and said), None)
+
+
 def _describes(item: Item) -> bool:
     """Tell whether an object describes a tool: what it would be called with, and what for."""
     given = first_of(item, ARGUMENTS)
@@ -51,10 +56,9 @@ def _describes(item: Item) -> bool:
 
 def is_surely_a_call(item: Item) -> bool:
     """Tell a call also where objects with names stand that are none: by the names it uses."""
-    named = first_of(item, NAMES[1:]) or (item.keys() & _SURE and item.get("name"))
+    named = name_of(item, TOOL_NAMES if item.keys().isdisjoint(_SURE) else NAMES)
     return (
-        isinstance(named, str)
-        and bool(named)
+        named is not None
         and not _describes(item)
         and (first_of(item, ARGUMENTS) is not None or item.keys() <= _OF_A_CALL)
     )
@@ -70,10 +74,10 @@ def exchange_like(item: Item) -> Exchange | None:
     code = item.get("code")
     if isinstance(code, str) and _RUNS_CODE.search(kind):
         return Exchange(Asked(first_of(item, IDS), CODE, {"code": code}, by_provider=True))
-    name, given, told = (first_of(item, names) for names in (NAMES, ARGUMENTS, _TOLD))
+    name, given, told = name_of(item), first_of(item, ARGUMENTS), first_of(item, _TOLD)
     if told is None and _ANSWERS.search(kind):
         told = item.get("content")
-    if not (isinstance(name, str) and name) or _describes(item):
+    if name is None or _describes(item):
         return None
     call_id = first_of(item, IDS)
     if given is None and told is None and first_of(item, IDS[1:]) is None:

@@ -15,10 +15,10 @@ from typing import Any, Final, NamedTuple
 from trackway_analyzer.dialects.call_like import (
     ARGUMENTS,
     IDS,
-    NAMES,
     exchange_like,
     first_of,
     is_surely_a_call,
+    name_of,
 )
 from trackway_analyzer.dialects.parts import (
     BLOCKS,
@@ -184,7 +184,7 @@ def own_call(item: dict[str, Any]) -> Part | None:
     given = first_of(item, ARGUMENTS)
     if item.get("type") not in (None, "message") or given is None or not is_surely_a_call(item):
         return None
-    named = first_of(item, NAMES[1:]) or item["name"]
+    named = name_of(item)
     return call_part(first_of(item, IDS[1:]), {"name": named, "arguments": given})
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
 from trackway_analyzer.dialects import tool_values
-from trackway_analyzer.dialects.call_like import ARGUMENTS, IDS, NAMES, exchange_like, first_of
+from trackway_analyzer.dialects.call_like import ARGUMENTS, IDS, exchange_like, first_of, name_of
 from trackway_analyzer.dialects.provider_calls import Exchange, exchange_of
 from trackway_analyzer.dialects.values import is_placeholder, json_of
 from trackway_analyzer.model import JsonValue
@@ -96,7 +96,7 @@ def call_part(call_id: JsonValue, item: dict[str, Any]) -> Part:
     input of plain text.
     """
     function, custom = item.get("function"), item.get("custom")
-    inside = (function, custom, None if first_of(item, NAMES) else item.get("content"))
+    inside = (function, custom, None if name_of(item) else item.get("content"))
     source = next((inner for inner in inside if isinstance(inner, dict)), item)
     given = first_of(source, ARGUMENTS)
     if source is custom:
@@ -106,7 +106,7 @@ def call_part(call_id: JsonValue, item: dict[str, Any]) -> Part:
     return {
         "type": "tool_call",
         "id": _id(call_id),
-        "name": first_of(source, NAMES) or _id(function),
+        "name": name_of(source) or _id(function),
         "arguments": arguments,
     }
 
@@ -175,11 +175,13 @@ def _haystack_result(item: Part) -> Part:
     inner = item["tool_call_result"] if isinstance(item["tool_call_result"], dict) else {}
     origin = inner["origin"] if isinstance(inner.get("origin"), dict) else {}
     failed = inner.get("error") is True
-    name = first_of(origin, NAMES)
+    name = name_of(origin)
     return response_part(origin.get("id"), inner.get("result"), name, failed=failed)
 
 
-def _vercel_result(item: Part) -> Part:
+def _vercel_result(item: Part) -> Part | None:
+    if item.get("preliminary") is True:
+        return None  # more was to come
     output, name = item.get("output", item.get("result")), item.get("toolName")
     wrapper = output if isinstance(output, dict) else {}
     kind = wrapper.get("type")

@@ -9,10 +9,14 @@ says so: Langfuse's `@observe()`, `mlflow.trace`, Traceloop's `@task`, a chain o
    the run tells its calls, and the span is what stands around one.
 3. So may what a model answered, where no message was read from it and an object in it bears a name
    beside arguments: of any tool that it names (`names_held`).
+4. So may a call that stands in the arguments of another, in a list of them
+   (`multi_tool_use.parallel`) or for a tool that calls others (`call_tool`), unless a step of the
+   run has its tool and arguments.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
@@ -22,9 +26,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway.schema import SCOPE_NAME, GapName, Operation
+from trackway_analyzer.dialects.call_like import exchange_like, is_surely_a_call
+from trackway_analyzer.dialects.provider_calls import Asked
 from trackway_analyzer.dialects.values import json_of
+from trackway_analyzer.json_text import canonical
 from trackway_analyzer.model import MORE_NAMES, NAMES_PARTED, JsonValue
-from trackway_analyzer.read.names_held import ANY, names_held
+from trackway_analyzer.read.names_held import ANY, last_part, names_held
 from trackway_analyzer.read.unread_forms import tells_of_a_call
 from trackway_analyzer.reconstruct.columns import LLM, NONE, Ints, Mask, SpanColumns
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap
@@ -53,6 +60,7 @@ def gaps_of_possible_calls(evidence: Evidence) -> Found:
     rows = rows[_tell(columns.array("attributes").take(pa.array(rows)))]
     found = list(zip(run[rows].tolist(), columns.values("name", rows), strict=True))
     found += _unread_answers(columns, run)
+    found += _inner_calls(evidence.steps)
     known = _tools(evidence) if found else set()
     names: dict[int, dict[str, int]] = defaultdict(dict)
     for number, name in found:
@@ -113,6 +121,47 @@ def _asks(value: JsonValue, depth: int = 0) -> bool:
             return True
         return any(_asks(each, depth + 1) for each in value.values())
     return isinstance(value, list) and any(_asks(each, depth + 1) for each in value)
+
+
+def _inner_calls(steps: pa.Table) -> Iterator[tuple[int, str]]:
+    """Return run and name of the tools of the calls that stand in the arguments of calls."""
+    given = steps.column("arguments").combine_chunks()
+    told = pc.match_substring_regex(given, _INNER).fill_null(False)
+    rows = np.flatnonzero(told.to_numpy(zero_copy_only=False))
+    if not len(rows):
+        return
+    made = {
+        (run, last_part(tool or ""), text)
+        for run, tool, text in zip(
+            *(steps.column(name).to_pylist() for name in ("run", "tool", "arguments")), strict=True
+        )
+    }
+    columns = (steps.column(name).take(pa.array(rows)).to_pylist() for name in ("run", "tool"))
+    texts = given.take(pa.array(rows)).to_pylist()
+    for run, tool, text in zip(*columns, texts, strict=True):
+        for call in _listed_calls(quickly_parsed(text), _CALLER.search(tool or "") is not None):
+            name = last_part(str(call.name))
+            if (run, name, canonical(call.arguments)) not in made:
+                yield run, name
+
+
+def _listed_calls(value: JsonValue, by_itself: bool, depth: int = 0) -> Iterator[Asked]:
+    """Return the calls in a list, or what is one by itself where that is wanted."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _listed_calls(each, by_itself=True, depth=depth)
+    elif isinstance(value, dict) and depth < _DEEPEST_CALL:
+        found = exchange_like(value) if by_itself and is_surely_a_call(value) else None
+        if found is not None and found.asked is not None and found.asked.name is not None:
+            yield found.asked
+            return
+        for each in value.values():
+            yield from _listed_calls(each, by_itself=by_itself and depth == 0, depth=depth + 1)
+
+
+_INNER: Final = r'"(?:name|tool|tool_?[nN]ame|function_?[nN]ame|recipient_name)":'
+_CALLER: Final = re.compile(r"(?:call|use|run|invoke|execute)_?(?:\w*_)?(?:tool|function)", re.I)
+_DEEPEST_CALL: Final = 8
 
 
 _ANSWERS: Final = frozenset(
