@@ -101,10 +101,24 @@ def answer_in(line: Line, part: Line) -> Told | None:
 
 _REFUSED: Final = re.compile(
     r"The user doesn't want to (?:proceed with this tool use|take this action right now)\b"
-    r"|Permission to use .{0,2000} has been denied\b",
+    r"|Permission to use .{0,2000} has been denied\b"
+    r"|Claude requested permissions? to .{0,2000}, but you haven't granted it yet\b"
+    r"|PreToolUse:\S{1,200} hook error\b|\S{1,200} operation blocked by hook\b"
+    r"|Hook PreToolUse:\S{1,200} denied this tool\b"
+    r"|<tool_use_error>(?!Sibling|Cancell?ed|Error calling tool)",
     re.DOTALL,
 )
-"""What the model is told of a call that a person or the settings did not let through."""
+"""What the model is told of a call that a person, the settings or a hook did not let through, or
+that no tool took: it was not there, or its input was wrong."""
+_BROKEN_OFF: Final = re.compile(
+    r"\[Request interrupted by user|<tool_use_error>(?:Sibling|Cancell?ed)\b"
+)
+"""What stands for the result of a call of which nobody knows whether it had begun."""
+
+
+def was_broken_off(told: Told) -> bool:
+    """Tell whether nobody knows if a call was carried out: something stopped it before its end."""
+    return isinstance(told.response, str) and _BROKEN_OFF.match(told.response) is not None
 
 
 def was_launched(asked: Asked, line: Line) -> bool:
@@ -151,7 +165,9 @@ def heard(line: Line) -> Iterator[Line]:
     content = parts_in(line)
     for part in content:
         told = answer_in(line, part)
-        if told is not None:
+        if told is not None and was_broken_off(told):
+            yield {"role": "user", "parts": [{"type": "text", "text": told.response}]}
+        elif told is not None:
             yield {"role": "tool", "parts": list(parts_of_exchange(Exchange(told=told)))}
     rest = [part for part in content if answer_in(line, part) is None]
     if rest:

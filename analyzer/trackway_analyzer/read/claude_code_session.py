@@ -51,6 +51,7 @@ from trackway_analyzer.read.claude_code_lines import (
     is_turn,
     parts_in,
     turn_of,
+    was_broken_off,
     was_launched,
     words,
 )
@@ -195,7 +196,8 @@ class Session:
             asked = call.asked
             call_id, tool = text(asked.call_id), text(asked.name)
             results = self._results.get(call_id)
-            if not results:
+            found = results.popleft() if results else None
+            if found is None or was_broken_off(found.told):
                 form = (
                     None if call.unknown is None else f"a block of the unknown type {call.unknown}"
                 )
@@ -203,7 +205,6 @@ class Session:
                 hole = unanswered_hole(tool or "", call_id, form, starts_agent=starts)
                 self._spans.hole(head, hole)
                 continue
-            found = results.popleft()
             part, line = found.told, found.line
             if part.refused:
                 continue

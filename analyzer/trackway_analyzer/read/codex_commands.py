@@ -41,8 +41,11 @@ _COMMAND_FAILED: Final = re.compile(
 _SKIPPED: Final = re.compile(r"user (?:cancelled|canceled|rejected) MCP tool call\b")
 _RUNNING: Final = re.compile(r"(?:Process|Script) running with (?:session|cell) ID (\S{1,200})\s*")
 _SESSION: Final = ("session_id", "cell_id")
-_REFUSED: Final = ("exec command rejected by user", "patch rejected by user")
-_REFUSAL: Final = re.compile(r'\ARejected\(|\A[^\n]{0,2000}Rejected\(\\*"rejected by user')
+_REFUSED: Final = ("exec command rejected by user", "patch rejected by user", "rejected by user")
+_REFUSAL: Final = re.compile(
+    r'\ARejected\(|\A[^\n]{0,2000}Rejected\(\\*"rejected by user'
+    r"|\Aapproval policy is [^;\n]{1,40}; reject command\b"
+)
 
 
 def exit_code(tool: str, output: Any) -> int | None:

@@ -72,6 +72,11 @@ class EventCalls:
             call.result = {k: v for k, v in event.items() if k not in _NO_RESULT} or None
             call.failed = _failed(event)
 
+    def failed(self, call_id: str | None) -> bool:
+        """Tell whether an event says that a call failed."""
+        call = self.found.get(call_id or "")
+        return call is not None and call.failed
+
     def alone(self, asked: set[str], tools: set[str]) -> list[EventCall]:
         """Return the agent's calls that no item asks for, by ids and tools of the items."""
         return [

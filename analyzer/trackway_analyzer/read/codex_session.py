@@ -282,7 +282,7 @@ class _Session:
             tool,
             asked.arguments,
             found.told.response,
-            found.told.failed or code not in (None, 0),
+            found.told.failed or code not in (None, 0) or self._events.failed(call_id),
             launched=found.runs_in is not None and code is None,
         )
         key = call_id or f"without an id {self._made}"

@@ -269,9 +269,18 @@ def test_an_exit_code_in_the_output_of_another_tool_says_nothing(tmp_path: Path)
     assert only(codex(tmp_path / "rollout.jsonl", lines)).steps[1].ok is True
 
 
-def test_a_command_of_codex_that_was_refused_was_not_executed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "output",
+    [
+        "exec command rejected by user",
+        "rejected by user",
+        "approval policy is Never; reject command — you should not ask for escalated permissions",
+        "approval policy is OnRequest; reject command",
+    ],
+)
+def test_a_command_of_codex_that_was_refused_was_not_executed(output: str, tmp_path: Path) -> None:
     lines = json.loads(json.dumps(CODEX))
-    lines[7]["payload"]["output"] = "exec command rejected by user"
+    lines[7]["payload"]["output"] = output
     call = only(codex(tmp_path / "rollout.jsonl", lines)).steps[1]
     assert (call.tool, call.executed, call.ok) == ("exec_command", False, False)
 
@@ -304,9 +313,19 @@ def test_a_tool_of_the_provider_is_a_call_of_claude_code(tmp_path: Path) -> None
 
 REJECTED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
 PERMISSION = "Permission to use Bash with command rm -r x has been denied."
+NOT_GRANTED = "Claude requested permissions to use Bash, but you haven't granted it yet."
+BY_HOOKS = [
+    "PreToolUse:Bash hook error: [guard.sh]: no",
+    "Bash operation blocked by hook:\n- no",
+    "Hook PreToolUse:Bash denied this tool",
+]
+NO_TOOL_TOOK_IT = [
+    "<tool_use_error>Error: No such tool available: Bash</tool_use_error>",
+    "<tool_use_error>InputValidationError: Bash failed</tool_use_error>",
+]
 
 
-@pytest.mark.parametrize("answer", [REJECTED, PERMISSION])
+@pytest.mark.parametrize("answer", [REJECTED, PERMISSION, NOT_GRANTED, *BY_HOOKS, *NO_TOOL_TOOK_IT])
 @pytest.mark.parametrize("goes_on", [True, False])
 def test_a_call_that_was_refused_was_not_executed(
     answer: str, goes_on: bool, tmp_path: Path

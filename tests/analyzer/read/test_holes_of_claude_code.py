@@ -9,6 +9,7 @@ import pytest
 
 import trackway_analyzer as ta
 from analyzer.read.session_lines import Lines, only, use, verdict, words
+from trackway_analyzer.rules import Never
 
 ASKED = use("c1", "Task", prompt="Look around")
 
@@ -222,6 +223,27 @@ def test_a_line_that_follows_one_which_is_not_there_tells_of_a_hole(tmp_path: Pa
     path = lines.write(tmp_path / "session.jsonl")
     assert details(path) == ["the line u3, which another follows"]
     assert verdict(path) == "insufficient"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "[Request interrupted by user for tool use]",
+        "<tool_use_error>Sibling tool call errored</tool_use_error>",
+    ],
+)
+@pytest.mark.parametrize("error", [True, False])
+def test_a_call_that_was_broken_off_may_have_run(answer: str, error: bool, tmp_path: Path) -> None:
+    lines = Lines()
+    lines.user("x")
+    lines.assistant("m1", use("c1", "delete_account"))
+    lines.result("c1", answer, error=error)
+    lines.assistant("m2", {"type": "text", "text": "Stopped."})
+    path = lines.write(tmp_path / "session.jsonl")
+    call = only(path).steps[1]
+    assert (call.tool, call.executed, call.ok) == ("delete_account", False, None)
+    never = ta.load(path).check(ta.Policy(Never("delete_account")))
+    assert str(never.verdict) == "insufficient"
 
 
 def test_an_interrupted_call_failed(tmp_path: Path) -> None:

@@ -190,6 +190,18 @@ def test_an_event_of_a_call_that_an_item_asks_for_is_no_other_call(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
+    "result", [{"Err": "boom"}, {"Ok": {"content": [], "isError": True}}], ids=["Err", "isError"]
+)
+def test_an_event_that_says_so_makes_the_call_of_an_item_a_failure(
+    result: dict[str, Any], tmp_path: Path
+) -> None:
+    ends = event("mcp_tool_call_end", call_id="c1", invocation={"tool": "look"}, result=result)
+    asks, answers = called("mcp__s__look", '[{"type": "text", "text": "nope"}]')
+    (call,) = only(session(tmp_path / "rollout.jsonl", asks, ends, answers)).tool_steps
+    assert (call.tool, call.executed, call.ok) == ("mcp__s__look", True, False)
+
+
+@pytest.mark.parametrize(
     ("tool", "output"),
     [
         ("shell", "aborted by user after 3.2s"),

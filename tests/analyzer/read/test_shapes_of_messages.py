@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import trackway_analyzer as ta
-from trackway_analyzer.rules import Forbidden
+from trackway_analyzer.rules import Called, Forbidden
 
 U = {"role": "user", "content": "x"}
 D = {"role": "assistant", "content": "done"}
@@ -330,6 +330,19 @@ def test_what_does_not_look_like_a_call_is_no_hole(name: str) -> None:
 def test_a_call_of_a_ui_that_failed_or_was_denied_took_no_effect(part: Any, told: Any) -> None:
     step = only(ui(part, SAID)).steps[1]
     assert (step.executed, bool(step.ok)) == told
+
+
+def test_a_result_that_is_only_preliminary_is_no_answer() -> None:
+    halfway = ui(tool(state="output-available", output="half", preliminary=True), SAID)
+    call = next(step for step in only(halfway).steps if step.tool)
+    assert (call.executed, call.ok) == (False, None)
+    assert (
+        str(ta.load(halfway).check(ta.Policy(Called("delete_account"))).verdict) == "insufficient"
+    )
+    part = {"type": "tool-result", "toolCallId": "c1", "output": {"type": "text", "value": "half"}}
+    asks = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+    told = [U, asks, {"role": "tool", "content": [{**part, "preliminary": True}, part]}, D]
+    assert [call.result for call in only(told).tool_steps] == ["half"]
 
 
 def test_a_retry_of_pydantic_ai_is_a_failed_call() -> None:

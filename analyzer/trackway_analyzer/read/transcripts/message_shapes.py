@@ -260,6 +260,8 @@ def _turn(role: str, said: list[Any], answers: list[Any]) -> Iterator[Raw]:
 
 def _ui_answer(tool: Raw) -> Iterator[Raw]:
     state = tool.get("state")
+    if tool.get("preliminary") is True:
+        return  # more was to come
     if state in ("output-available", "result"):
         yield _answer(tool, tool.get("output", tool.get("result")), False, False)
     elif state == "output-error":
