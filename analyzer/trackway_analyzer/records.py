@@ -8,7 +8,8 @@
    with the same group were asked for by one model turn), `operation_id`, `entity_refs`, `attempt`,
    `span_id` and `call_id`. Other keys are ignored, unless they look like a key that is missing.
 4. Arguments and results that are a JSON text of an object or list are read as that, once.
-5. Whether a call took effect is decided by `happened`, unless the record says `ok`; which call is
+5. What another recorder took out (`[REDACTED]`, `***`) is not recorded (`recorder_marks`).
+6. Whether a call took effect is decided by `happened`, unless the record says `ok`; which call is
    a further attempt of which, as in any trace, by `reconstruct.attempts`.
 """
 
@@ -26,6 +27,7 @@ from trackway_analyzer.json_text import canonical, clean, unwrapped
 from trackway_analyzer.model import Trajectory
 from trackway_analyzer.reconstruct.attempts import with_attempts
 from trackway_analyzer.reconstruct.effect import took_effect
+from trackway_analyzer.recorder_marks import in_our_marks, is_taken_out
 from trackway_analyzer.tables import RUN_SCHEMA, STEP_SCHEMA, table_of
 
 Record = Mapping[str, Any]
@@ -89,8 +91,8 @@ def batch_of_runs(runs: Sequence[Records], about: Sequence[RunFacts] | None = No
     tools = [[clean(str(record["tool"])) for record in records] for records in runs]
     columns: dict[str, list[object]] = {
         "run_id": [fact.run_id for fact in facts],
-        "input": [_writable(fact.input) for fact in facts],
-        "final_text": [_writable(fact.final_text) for fact in facts],
+        "input": [_said(fact.input) for fact in facts],
+        "final_text": [_said(fact.final_text) for fact in facts],
         "steps": [len(names) for names in tools],
         "tool_calls": [len(names) for names in tools],
         "tools": list(tools),
@@ -135,7 +137,7 @@ def _groups(records: Records) -> list[int]:
 def _row(record: Record, ordinal: int, position: int, group: int) -> dict[str, object]:
     error = record.get("error")
     row: dict[str, object] = {name: _writable(record.get(name)) for name in _COPIED}
-    row |= {name: unwrapped(clean(canonical(record[name]))) for name in _VALUES if name in record}
+    row |= {name: _value(record[name]) for name in _VALUES if name in record}
     return row | {
         "run": ordinal,
         "position": position,
@@ -164,6 +166,18 @@ def _ok(record: Record, row: Record, *, raised: bool) -> bool | None:
         tool=record["tool"],
         arguments=arguments if isinstance(arguments, str) else None,
     )
+
+
+def _value(value: object) -> str | None:
+    """A value as JSON; None where another recorder took all of it out."""
+    if isinstance(value, str) and is_taken_out(value):
+        return None
+    return in_our_marks(unwrapped(clean(canonical(value))))
+
+
+def _said(text: str | None) -> str | None:
+    """A text; None where another recorder took all of it out."""
+    return None if text is None or is_taken_out(text) else in_our_marks(clean(text))
 
 
 def _writable(value: object) -> object:

@@ -14,6 +14,8 @@
    traceback and the type that some put around it.
 5. A value that cannot be written within the bounds becomes null and is named in `truncated`; so is
    one that begins like JSON and ends before its end.
+6. Where another recorder took something out of a value, our mark stands there; a value of which
+   nothing else is left is none (`recorder_marks`).
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ from trackway_analyzer.dialects.values import (
 )
 from trackway_analyzer.json_text import UnencodableError, canonical, is_cut, is_cut_literal
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.recorder_marks import TAKEN_OUT, in_our_marks
 from trackway_analyzer.spans import RawSpan
 
 TOOL_ERROR: Final = "tool_error"
@@ -128,10 +131,15 @@ def _put(typed: Typed, column: str, found: dict[str, Any], form: Callable[[Any],
         _mark(typed, column)
     try:
         formed = form(value)
-        if formed is not None:
+        if isinstance(formed, str):
+            formed = in_our_marks(formed)
+        if formed is not None and formed not in _TAKEN_OUT:
             typed[column] = formed
     except UnencodableError:
         _mark(typed, column)
+
+
+_TAKEN_OUT: Final = (TAKEN_OUT, f'"{TAKEN_OUT}"', f'{{"input":"{TAKEN_OUT}"}}')
 
 
 def _put_messages(typed: Typed, column: str, found: dict[str, Any], role: str) -> None:

@@ -8,6 +8,7 @@ import orjson
 
 from trackway_analyzer.dialects.message_forms import Message
 from trackway_analyzer.json_text import compact_bytes
+from trackway_analyzer.recorder_marks import in_our_marks, may_be_taken_out
 
 
 class ReadMessage(NamedTuple):
@@ -26,6 +27,10 @@ class ReadMessage(NamedTuple):
 
 
 def rendered(message: Message) -> ReadMessage:
-    """Write the parts of a message."""
-    texts = [part["content"] for part in message.parts if part.get("type") == "text"]
-    return ReadMessage(message.role, compact_bytes(message.parts)[1:-1], tuple(filter(None, texts)))
+    """Write the parts of a message, what another recorder took out by our mark."""
+    parts, written = message.parts, compact_bytes(message.parts)
+    if may_be_taken_out(written):
+        written = in_our_marks(written.decode()).encode()
+        parts = orjson.loads(written)
+    texts = [part["content"] for part in parts if part.get("type") == "text"]
+    return ReadMessage(message.role, written[1:-1], tuple(filter(None, texts)))

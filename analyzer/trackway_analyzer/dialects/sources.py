@@ -277,7 +277,9 @@ def text_or_json(key: str, mime_key: str) -> Place:
 
     def look(span: RawSpan) -> JsonValue:
         value = span.attributes.get(key)
-        if not isinstance(value, str) or span.attributes.get(mime_key) == "application/json":
+        if not isinstance(value, str) or is_placeholder(value):
+            return value
+        if span.attributes.get(mime_key) == "application/json":
             return value
         return value if value.lstrip()[:1] in ("{", "[") else {"input": value}
 

@@ -15,16 +15,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+import orjson
+
 from trackway.schema import Operation
 from trackway_analyzer.dialects.dialect import Dialect, Look, Shape, Source, shape_of, told_by
 from trackway_analyzer.dialects.formed import Formed
 from trackway_analyzer.dialects.native import NATIVE, native_columns
 from trackway_analyzer.dialects.normalise import Form, form_of, holds_content, normalised
 from trackway_analyzer.dialects.sources import content_look, look_of
-from trackway_analyzer.dialects.values import PLACEHOLDERS
+from trackway_analyzer.dialects.values import is_placeholder
 from trackway_analyzer.spans import Attributes, RawSpan
 
-_NOTHING: Final = PLACEHOLDERS | {f'"{text}"'.encode() for text in PLACEHOLDERS}
 _SHAPES: Final = 4096
 """Plans that are kept; one that is not is made again."""
 _LONG_SHAPE: Final = 1024
@@ -208,12 +209,12 @@ def _found(span: RawSpan, columns: tuple[_Column, ...], typed: dict[str, Any]) -
                     continue
                 if not literal:
                     value = attributes[key]
-            if value is None or (value.__class__ in _TEXTS and value in _NOTHING):
+            if value is None or _is_placeholder(value):
                 continue
         else:
             for look in looks:
                 value = look(span)
-                if value is not None and not (value.__class__ in _TEXTS and value in _NOTHING):
+                if value is not None and not _is_placeholder(value):
                     break
             else:
                 continue
@@ -224,4 +225,11 @@ def _found(span: RawSpan, columns: tuple[_Column, ...], typed: dict[str, Any]) -
     return found
 
 
-_TEXTS: Final = (str, bytes)
+def _is_placeholder(value: Any) -> bool:
+    if value.__class__ is bytes:
+        return len(value) <= _LONGEST_PLACEHOLDER and is_placeholder(orjson.loads(value))
+    return is_placeholder(value)
+
+
+_LONGEST_PLACEHOLDER: Final = 256
+"""Bytes of the literal of a text that is looked at."""

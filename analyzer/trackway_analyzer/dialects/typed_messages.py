@@ -1,8 +1,8 @@
 """Messages that are in the form of the GenAI conventions, decoded by type: the quick way.
 
 1. Taken are lists of messages of a role and parts, each part a text, a call or the answer to one,
-   and nothing else. Any other list is left to `message_forms`, which reads these too and makes the
-   same of them.
+   and nothing else, out of which no recorder took anything. Any other list is left to
+   `message_forms`, which reads these too and makes the same of them.
 2. A text stays the JSON literal that it is.
 """
 
@@ -19,6 +19,7 @@ from trackway_analyzer.dialects.message_forms import role_of
 from trackway_analyzer.dialects.parts import Part, call_part, response_part
 from trackway_analyzer.dialects.read_message import ReadMessage
 from trackway_analyzer.json_text import compact_bytes
+from trackway_analyzer.recorder_marks import may_be_taken_out
 
 _NONE: Final = Raw(b"")
 
@@ -96,6 +97,8 @@ def _read(message: _Message, role: str) -> ReadMessage | None:
 
 
 def _read_part(raw: bytes) -> _Written | None:
+    if may_be_taken_out(raw):
+        return None
     try:
         part = _decode_part(raw)
     except (msgspec.DecodeError, RecursionError):

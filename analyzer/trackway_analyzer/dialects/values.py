@@ -11,9 +11,7 @@ from typing import Final
 
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import JsonValue
-
-PLACEHOLDERS: Final = frozenset(["<not specified>", "<REDACTED>", "<elided>"])
-"""Texts that stand for a value that was not recorded."""
+from trackway_analyzer.recorder_marks import is_taken_out
 
 _FINISH_REASONS: Final = {
     "tool_calls": "tool_call",
@@ -31,7 +29,7 @@ _FINISH_REASONS: Final = {
 
 def is_placeholder(value: JsonValue) -> bool:
     """Tell whether a value only says that nothing was recorded."""
-    return value.__class__ is str and value in PLACEHOLDERS
+    return isinstance(value, str) and is_taken_out(value)
 
 
 def text(value: JsonValue) -> str | None:
