@@ -142,14 +142,8 @@ def test_what_trackway_itself_turned_off_is_no_loss(spans: MemorySpans) -> None:
     assert lost(spans) == [None]
 
 
-@pytest.mark.parametrize(
-    ("library", "module"),
-    [
-        ("openai", "openai"),
-        ("langchain", "langchain_core.callbacks"),
-        ("mcp", "mcp.client.session"),
-    ],
-)
-def test_the_places_that_are_looked_at_exist(library: str, module: str) -> None:
-    importlib.import_module(module)
+@pytest.mark.parametrize("library", ["openai", "langchain", "mcp"])
+def test_the_places_that_are_looked_at_exist(library: str) -> None:
+    for place in CALLS_GO_THROUGH[library]:
+        importlib.import_module(place.partition(":")[0])
     assert all(_standing(place) is not None for place in CALLS_GO_THROUGH[library])
