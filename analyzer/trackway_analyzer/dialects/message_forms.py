@@ -155,7 +155,7 @@ def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
             if isinstance(each, dict)
         )
         return
-    known: set[Any] = set()
+    asked: list[Part] = []
     beside = list(_calls(item))
     by_tool = _TOOL in map(role_of, (item.get("role"), item.get("type")))
     is_response = call_id is not None or (by_tool and not beside)
@@ -165,7 +165,7 @@ def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
         return
     if isinstance(content, list):
         own = _told_beside(parts_of(content), beside)
-        known = {part["id"] for part in own if part.get("type") == "tool_call"} - {None}
+        asked = [part for part in own if part.get("type") == "tool_call"]
         yield from own
     elif isinstance(content, dict):
         yield from parts_of([content])
@@ -174,8 +174,12 @@ def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
     refusal = item.get("refusal")
     if isinstance(refusal, str) and refusal:
         yield text_part(refusal)
+    ids = {part["id"] for part in asked} - {None}
     for part in beside:
-        if part["id"] not in known:
+        twin = next((each for each in asked if _is_same_call(each, part)), None)
+        if twin is not None:
+            asked.remove(twin)
+        elif part["id"] not in ids:
             yield part
 
 
@@ -211,6 +215,13 @@ _READ: Final = frozenset(
 
 
 _CONTENTS = ("content", "contents", "text", "completion")
+
+
+def _is_same_call(one: Part, other: Part) -> bool:
+    """Tell whether two parts of a message are one call: where one has no id, by their content."""
+    if one["id"] is not None and other["id"] is not None:
+        return bool(one["id"] == other["id"])
+    return all(one[key] == other[key] for key in ("name", "arguments"))
 
 
 def _told_beside(content: Iterable[Part], beside: list[Part]) -> list[Part]:

@@ -260,3 +260,19 @@ def test_a_bare_text_may_be_any_argument_and_is_no_gap(tmp_path: Path) -> None:
 def test_a_text_in_plain_words_is_parsed_whole(given: str) -> None:
     run = only(refunded(json.dumps({"input": given})))
     assert "unparsable_arguments" not in {gap.name for gap in run.gaps}
+
+
+@pytest.mark.parametrize("ids", [(None, None), ("c1", None), (None, "c1"), ("c1", "c1")])
+def test_a_call_in_the_content_and_beside_it_is_one(ids: tuple[str | None, str | None]) -> None:
+    blocks = [{"type": "tool_use", "id": ids[0], "name": "delete_account", "input": {"id": 7}}]
+    beside = [{"id": ids[1], "function": FUNCTION}]
+    said = [{"role": "assistant", "content": blocks, "tool_calls": beside}]
+    (run,) = runs(span(1, **CHAT, **output(json.dumps(said))))
+    assert names(run) == ["delete_account"]
+
+
+def test_equal_calls_without_ids_are_counted() -> None:
+    blocks = [{"type": "tool_use", "name": "delete_account", "input": {"id": 7}}] * 2
+    said = [{"role": "assistant", "content": blocks, "tool_calls": [{"function": FUNCTION}] * 2}]
+    (run,) = runs(span(1, **CHAT, **output(json.dumps(said))))
+    assert names(run) == ["delete_account"] * 2
