@@ -38,7 +38,7 @@ _NAMES: Final = {
     "us$": "usd",
     **{code: code for code in _CODES.split("|")},
 }
-_CURRENCY: Final = rf"us\$|[$€£]|\b(?:{_CODES}|dollars?|euros?|pounds?)\b"
+CURRENCY: Final = rf"us\$|[$€£]|\b(?:{_CODES}|dollars?|euros?|pounds?)\b"
 _FIND_CURRENCY: Final = re.compile(
     rf"us\$|[$€£]|(?<![a-z])(?:{_CODES}|dollars?|euros?|pounds?)"
     r"(?![a-z])",
@@ -58,14 +58,14 @@ _LARGE: Final = re.compile(r"(?<=\d)\s?(mn?|mio|bn|billion)\.?(?![a-z])", re.IGN
 """Of money alone: `84 m` may be metres."""
 _AND_CENTS: Final = r"\s+and\s+(?P<cents>\d{1,2})\s?(?:cents?\b|¢)"
 _WITH_CENTS: Final = re.compile(
-    rf"(?P<whole>(?:{_CURRENCY})?\s?[\d.,]*\d\s?(?:{_CURRENCY})?){_AND_CENTS}", re.IGNORECASE
+    rf"(?P<whole>(?:{CURRENCY})?\s?[\d.,]*\d\s?(?:{CURRENCY})?){_AND_CENTS}", re.IGNORECASE
 )
-_NEGATIVE: Final = re.compile(rf"\A\s*[-−]\s?({_CURRENCY})\s?(?=\d)", re.IGNORECASE)
-BEFORE: Final = re.compile(rf"(?:(?<![\w-])[-−])?(?:{_CURRENCY})\s?\Z", re.IGNORECASE)
+_NEGATIVE: Final = re.compile(rf"\A\s*[-−]\s?({CURRENCY})\s?(?=\d)", re.IGNORECASE)
+BEFORE: Final = re.compile(rf"(?:(?<![\w-])[-−])?(?:{CURRENCY})\s?\Z", re.IGNORECASE)
 """What stands before a number and belongs to it."""
 AFTER: Final = re.compile(
     r"(?:\s?(?:k\b|mn?\b|mio\b|bn\b|thousand\b|million\b|billion\b|cents?\b|¢))?"
-    rf"(?:\s?(?:{_CURRENCY}))?(?:{_AND_CENTS.replace('?P<cents>', '')})?",
+    rf"(?:\s?(?:{CURRENCY}))?(?:{_AND_CENTS.replace('?P<cents>', '')})?",
     re.IGNORECASE,
 )
 """What stands behind a number and belongs to it."""

@@ -2,12 +2,14 @@
 
 1. `contains`: each fact stands in the final text, as words of their own in any case. A number, or
    a number with a unit (`$84.00`, `5 days`), is compared as a number, with its unit if it has
-   one.
+   one. Markdown and the shape of quotes make no difference. What only stands right behind a
+   negation ("not approved") is undecided.
 2. `matches`: each regular expression is found in it.
 3. `grounded`: each identifier, e-mail address, host, amount of money and number of three digits
    or more in the text stands in an earlier successful result, or in what the user said. Days are
    compared as days (`dates`), and may stand in the instructions too: today's does. What stands only
-   in a result that reads like a failure is undecided.
+   in a result that reads like a failure is undecided; so is what may be written otherwise there or
+   worked out of it, and what may be no value (`named_values`).
 4. `agrees`: where the regular expression is found, its group (the first, or the one called
    `value`) is the value that the tool returned last: `{'total of (\\S+)': lookup_order.total}`.
    Where it was asked of several things (other ids or arguments), what it returned last of one of
@@ -27,16 +29,22 @@ from typing import Any, Final, NamedTuple
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.reads_as_failure import reads_as_failure
 from trackway_analyzer.rules.amounts import agrees, as_number
-from trackway_analyzer.rules.claim_language import compiled_pattern
-from trackway_analyzer.rules.dates import Day, days_in, days_recorded, may_be_one_day
+from trackway_analyzer.rules.claim_language import MARKDOWN, compiled_pattern
+from trackway_analyzer.rules.dates import Day, days_recorded, may_be_one_day
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Layer, Result
-from trackway_analyzer.rules.identifiers import words
+from trackway_analyzer.rules.named_values import (
+    is_certain,
+    is_shown,
+    may_be_made_of,
+    named_values,
+    times_shown,
+)
 from trackway_analyzer.rules.rule import RunRule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import at_step, hidden_value
 from trackway_analyzer.rules.source_path import source_path
 from trackway_analyzer.rules.spoken_of import spoken_of
-from trackway_analyzer.rules.terms import Hidden
+from trackway_analyzer.rules.terms import DENIED_GAP, OTHERWISE_GAP, Hidden
 from trackway_analyzer.rules.told import INSTRUCTIONS, Text, hidden_input, told
 from trackway_analyzer.rules.unread import is_mark, left_out, marked, words_shown
 from trackway_analyzer.rules.values import reader, shown
@@ -60,14 +68,13 @@ _UNITS: Final = {
 _QUANTITY: Final = re.compile(
     r"(?P<before>[$€£])?\s?(?P<number>[-+]?\d[\d.,'’]*\d|[-+]?\d)\s?(?P<after>%|€|£|\$|[^\W\d_]+)?"
 )
-_MONEY: Final = re.compile(r"[$€£]\s?\d[\d.,]*|\d[\d.,]*\s?(?:€|£|\$|USD|EUR|GBP|dollars|euros)\b")
-_GROUPED: Final = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,])")
-_EMAIL: Final = re.compile(r"[^\s@<>()\"',;:]+@[^\s@<>()\"',;:!?]+")
-_HOST: Final = re.compile(
-    r"(?:https?://|www\.)[^\s)\"'>]+"
-    r"|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|ai|co|gov|edu|info|app|uk|de|fr|eu)\b",
-    re.IGNORECASE,
+
+
+_SIGNS: Final = str.maketrans(
+    {**dict.fromkeys("‘’ʼ′", "'"), **dict.fromkeys("“”", '"'), "‑": "-", "‐": "-"}
 )
+_DENIES: Final = r"(?:(?:\w+n't|not|never|no\s+longer)\s+(?:yet\s+|been\s+|be\s+|\w+ly\s+){0,2})"
+"""What stands right before a word and says that it is not so."""
 
 
 class Quantity(NamedTuple):
@@ -146,7 +153,10 @@ class Answer(RunRule):
         gap = left_out(text)
         cut = None if gap is None else Hidden(gap)
         for fact in self.facts:
-            if not _states(words_shown(text), fact):
+            states = _states(words_shown(text), fact)
+            if states is None:
+                yield Hidden(DENIED_GAP)
+            elif not states:
                 yield cut or Wrong(f"the final text does not say {shown(fact)}", fact)
         for pattern in self.patterns:
             found = compiled_pattern(pattern).finditer(text)
@@ -237,7 +247,8 @@ def quantities(text: str) -> Iterator[Quantity]:
             yield Quantity(number, _UNITS.get(unit.lower(), unit.lower().rstrip("s") or None))
 
 
-def _states(text: str, fact: str | float) -> bool:
+def _states(text: str, fact: str | float) -> bool | None:
+    """Whether a text says a fact; None: only behind a negation that stands right before it."""
     wanted = list(quantities(str(fact)))
     bare = re.sub(_QUANTITY, "", str(fact)).strip()
     if len(wanted) == 1 and not bare:
@@ -245,30 +256,38 @@ def _states(text: str, fact: str | float) -> bool:
         return any(
             q.number == number and (unit is None or q.unit == unit) for q in quantities(text)
         )
-    return Text(" ".join(text.split()), "assistant").holds(" ".join(str(fact).split()))
+    text, words = _plain(text), _plain(str(fact))
+    if not Text(text, "assistant").holds(words):
+        return False
+    denied = rf"(?<!\w){_DENIES}{re.escape(words)}(?!\w)"
+    rest = re.sub(denied, " ", text, flags=re.IGNORECASE)
+    return True if rest == text or Text(rest, "assistant").holds(words) else None
+
+
+def _plain(text: str) -> str:
+    """A text without marks of decoration, with plain quotes and hyphens."""
+    return " ".join(re.sub(MARKDOWN, "", text).translate(_SIGNS).split())
 
 
 def _made_up(evidence: Evidence, run: int, text: str) -> Iterator[Wrong | Hidden]:
     seen = [*_shown(evidence, run)]
-    shown_days = _days_shown(evidence, run)
+    days, times = _days_shown(evidence, run), times_shown(seen)
     doubtful = _doubtful(evidence, run)
-    for value in dict.fromkeys(_named(text)):
-        if isinstance(value, _Named):
-            if may_be_one_day(value.days, shown_days):
-                continue
-            value = value.words
-        elif any(item.holds(value) for item in seen):
+    for named in dict.fromkeys(named_values(words_shown(text), seen)):
+        if may_be_one_day(named.days, days) or named.minutes & times or is_shown(named, seen):
             continue
+        certain = is_certain(named, seen) and not may_be_made_of(named, seen)
         yield (
-            next((why for item, why in doubtful if item.holds(value)), None)
+            next((why for item, why in doubtful if is_shown(named, [item])), None)
             or _hidden_result(evidence, run)
             or hidden_input(evidence, run)
             or evidence.hides_step(run)
+            or (None if certain else Hidden(OTHERWISE_GAP))
             or Wrong(
-                f"the final text names {shown(value)}, which stands in no successful result and"
-                " not in the user's input",
+                f"the final text names {shown(named.value)}, which stands in no successful result"
+                " and not in the user's input",
                 None,
-                value,
+                named.value,
             )
         )
 
@@ -318,32 +337,3 @@ def _days_shown(evidence: Evidence, run: int) -> frozenset[Day]:
         *told(evidence, run, evidence.batch.bounds(run)[1], INSTRUCTIONS),
     ]
     return frozenset(day for item in texts for day in days_recorded(item.text))
-
-
-class _Named(NamedTuple):
-    """A day that a text names."""
-
-    words: str
-    days: frozenset[Day]
-
-
-def _named(text: str) -> Iterator[JsonValue | _Named]:
-    """Days, identifiers, e-mail addresses, hosts and amounts that a text names."""
-    text = words_shown(text)
-    for place, some in list(days_in(text)):
-        yield _Named(place.group(), some)
-        text = text[: place.start()] + " " * len(place.group()) + text[place.end() :]
-    for match in _MONEY.finditer(text):
-        amount = as_number(match.group())
-        if amount is not None:
-            yield float(amount)
-    text = _MONEY.sub(" ", text)
-    for match in _GROUPED.finditer(text):
-        yield float(match.group().replace(",", ""))
-    text = _GROUPED.sub(" ", text)
-    yield from (address.rstrip(".") for address in _EMAIL.findall(text))
-    text = _EMAIL.sub(" ", text)
-    yield from (host.rstrip(".,") for host in _HOST.findall(text))
-    for word in words(f"{_HOST.sub(' ', text)} "):
-        number = as_number(word) if re.fullmatch(r"[\d.,]+", word) else None
-        yield word if number is None else float(number)

@@ -1,7 +1,7 @@
 """Which values in arguments, results and texts are telling enough to be looked for elsewhere?
 
 1. Passed over as trivial: bool, null, numbers under three digits, text without a digit or `@`
-   (enumerated words, names, prose).
+   (enumerated words, names, prose). A version or an address (`1.2.3`, `10.0.0.2`) is no number.
 2. Of a text with spaces, each word with a digit or `@` counts by itself.
 """
 
@@ -18,6 +18,8 @@ SMALLEST_NUMBER: Final = 100
 _SHORTEST: Final = 3
 _OUTSIDE: Final = r"\s\"'`,;(){}\[\]<>|*=+?!"
 _WORD: Final = re.compile(rf"[^{_OUTSIDE}]*[\d@][^{_OUTSIDE}]*")
+_DOTTED: Final = re.compile(r"\d+(?:\.\d+){2,}")
+"""Versions and addresses of hosts: no numbers."""
 _AROUND: Final = ".:#$€£%-_/\\&"
 
 
@@ -46,6 +48,11 @@ def words(text: str) -> list[str]:
     return [word for item in found if _telling(word := item.strip(_AROUND))]
 
 
+def words_of_prose(text: str) -> list[str]:
+    """Telling words of a text in which words stand beside each other, also without blanks."""
+    return [word for item in _WORD.findall(text) if _telling(word := item.strip(_AROUND))]
+
+
 def candidates(text: str) -> list[str]:
     """Words of a text that an identifier may be mistaken for."""
     return _WORD.findall(text)
@@ -53,6 +60,8 @@ def candidates(text: str) -> list[str]:
 
 def _telling(word: str) -> bool:
     if "@" in word:
+        return True
+    if _DOTTED.fullmatch(word):
         return True
     if re.fullmatch(r"[\d.,]+", word):
         return sum(char.isdigit() for char in word.split(".")[0]) >= _SHORTEST

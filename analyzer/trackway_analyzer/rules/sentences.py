@@ -17,8 +17,10 @@ from trackway_analyzer.rules.terms import (
     ABOUT_GAP,
     ABSENT_GAP,
     ALIKE_GAP,
+    DENIED_GAP,
     NEITHER_GAP,
     NO_ORDER_GAP,
+    OTHERWISE_GAP,
     TOO_SHORT_GAP,
     Because,
     Hidden,
@@ -33,6 +35,8 @@ _WHY: Final = {
     NO_ORDER_GAP: "no plain number and no date, so that nobody knows its order",
     TOO_SHORT_GAP: "too short to be told from others",
     NEITHER_GAP: "neither a yes nor a no",
+    DENIED_GAP: "said not to be so",
+    OTHERWISE_GAP: "written otherwise or worked out, if it was shown at all",
     ABOUT_GAP: "about something that may be another",
     ALIKE_GAP: "written like another one, and may be the same",
     "content_off": "not recorded (content_off)",
@@ -45,12 +49,12 @@ _OPPOSITE: Final = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=
 
 def step(evidence: Evidence, row: int) -> str:
     """Name a step at the beginning of a sentence: `step 3 refund_api.create`."""
-    return f"step {number(evidence, row)} {evidence.tool[row] or 'unnamed tool'}"
+    return f"step {number(evidence, row)} {evidence.own_name(row) or 'unnamed tool'}"
 
 
 def at_step(evidence: Evidence, row: int) -> str:
     """Name a step inside a sentence: `refund_api.create at step 3`."""
-    return f"{evidence.tool[row] or 'unnamed tool'} at step {number(evidence, row)}"
+    return f"{evidence.own_name(row) or 'unnamed tool'} at step {number(evidence, row)}"
 
 
 def number(evidence: Evidence, row: int) -> int:

@@ -25,6 +25,12 @@ NO_ORDER_GAP: Final = "no_order"
 NEITHER_GAP: Final = "neither_yes_nor_no"
 """Name for a value that is asked for a permission and says neither yes nor no."""
 
+DENIED_GAP: Final = "denied"
+"""Name for a fact that a text only holds behind a negation."""
+
+OTHERWISE_GAP: Final = "written_otherwise"
+"""Name for a value of a text that may be a shown one in other signs, or worked out of some."""
+
 ABOUT_GAP: Final = "about_another"
 """Name for an approval that may be about another thing than the call."""
 
