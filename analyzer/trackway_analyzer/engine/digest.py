@@ -77,6 +77,12 @@ def digest_query(files: NativeFiles, looks: Looks, source: str) -> str:
     return _Digest(files, looks).query(source)
 
 
+def _bare(name: str) -> str:
+    """The name in a column without the server that it is of (`tool_names.bare`)."""
+    after = f"nullif(regexp_extract({name}, '^mcp__.+?__(.+)$', 1), '')"
+    return f"CASE WHEN starts_with({name}, 'mcp__') THEN coalesce({after}, {name}) ELSE {name} END"
+
+
 def number_columns(looks: Looks) -> list[str]:
     """Number columns that limits are on."""
     return sorted({name for limit in looks.limits for name in limit.columns} - {"seconds"})
@@ -136,6 +142,9 @@ class _Digest:
         plain |= {name for name in _IF_FILLED if self._filled(name)}
         names = ", ".join(f'"{name}"' for name in sorted(plain))
         hashed = ", ".join(f"hash({name}) AS named_{name}" for name in _NAMES)
+        hashed += f", hash({_bare('tool')}) AS bare_tool"
+        for short, of in (("named_alias", "tool_alias"), ("bare_alias", _bare("tool_alias"))):
+            hashed += f", {f'hash({of})' if self._filled('tool_alias') else 'NULL'} AS {short}"
         marked = "coalesce(contains(attributes, '\"trackway.'), false) AS marked"
         return f"SELECT {names}, {hashed}, {marked}, ascii(result) AS opens FROM {source}"
 

@@ -17,7 +17,14 @@ from trackway_analyzer.engine.looks import Column, Looks, Value
 from trackway_analyzer.engine.roles import ABSENT, DOUBTFUL, TOOL_STEP, UNRECORDED
 from trackway_analyzer.engine.sql_text import cases, quoted, word
 from trackway_analyzer.said_no import USUAL
+from trackway_analyzer.tool_names import bare
 
+_NAMES: Final = (
+    ("named_tool", str),
+    ("named_alias", str),
+    ("bare_tool", bare),
+    ("bare_alias", bare),
+)
 _SAYS: Final = [quoted(f"$.{key}") for key in USUAL]
 _OBJECT: Final = ord("{")
 _WRAPPED: Final = quoted(r'\\|^"\s*[\[{]')
@@ -43,8 +50,10 @@ class ReadValues:
 
     def which(self) -> str:
         """Place of a row's tool in `tools`; -1 where the row is no call."""
+        # The same order as in `tool_names`; a name that may mean another's call has no looks.
         whens = " ".join(
-            f"WHEN named_tool = hash({quoted(name)}) THEN {place}"
+            f"WHEN {column} = hash({quoted(own(name))}) THEN {place}"
+            for column, own in _NAMES
             for place, name in enumerate(self.tools)
             if name
         )

@@ -260,7 +260,7 @@ class Approved(ToolRule):
 
 def _says_yes(evidence: Evidence, approval: int) -> bool | Hidden:
     """Whether an approval granted what it was asked for, by its result alone."""
-    if evidence.spec(evidence.tool[approval]).success is not None:
+    if evidence.spec_of(approval).success is not None:
         return True
     result = evidence.result(approval)
     if isinstance(result, Hidden):
@@ -273,7 +273,7 @@ def _says_yes(evidence: Evidence, approval: int) -> bool | Hidden:
 
 def _may_be_about(evidence: Evidence, approval: int, row: int) -> bool | Hidden:
     """Whether an approval names nothing else than the call, under the names that it has there."""
-    argument = evidence.spec(evidence.tool[row]).entity.argument
+    argument = evidence.spec_of(row).entity.argument
     about = True if argument is None else _is_of_entity(evidence, approval, row, argument)
     if about is not True or not _names_others(evidence, approval, row):
         return about

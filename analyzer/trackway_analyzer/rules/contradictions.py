@@ -36,6 +36,7 @@ from trackway_analyzer.rules.necessary import (
 )
 from trackway_analyzer.rules.rule import Rule
 from trackway_analyzer.rules.tools import Tools
+from trackway_analyzer.tool_names import has_star
 
 Edges = dict[Moment, dict[Moment, bool]]
 """Moments that are not earlier than a moment; true: that are later."""
@@ -51,7 +52,9 @@ class Contradiction:
 
 def contradiction(rules: Sequence[Rule], tools: Tools) -> Contradiction | None:
     """Find rules that no run could keep together, or that no run could need."""
-    facts = [list(rule.necessary(tools)) for rule in rules]
+    facts = [
+        [] if any(map(has_star, rule.means())) else list(rule.necessary(tools)) for rule in rules
+    ]
     if _Demands(facts).conflict() is not None:
         return _smallest(rules, facts, [])
     conditional = [[fact for fact in own if _is_conditional(fact)] for own in facts]

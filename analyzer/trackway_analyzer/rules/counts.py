@@ -112,6 +112,7 @@ class Count(ToolRule):
         """Count the calls of all runs at once; runs with gaps are judged by themselves."""
         if self.effects or self.per is not None:
             return super().found(number, evidence)
+        evidence = self.evidence(evidence)
         shapes = shapes_of(evidence)
         gaps = sorted({*evidence.gaps, *evidence.blurred})
         plain = np.ones(len(evidence), dtype=bool)

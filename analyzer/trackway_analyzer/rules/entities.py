@@ -51,7 +51,7 @@ def established(evidence: Evidence, row: int) -> Established:
     if isinstance(source, Hidden):
         refs = tuple(ref.partition(":")[2] for ref in evidence.entity_refs[row])
         return Established(refs, frozenset(refs), None if refs else source)
-    path = evidence.spec(evidence.tool[row]).entity.result or DEFAULT_KEY
+    path = evidence.spec_of(row).entity.result or DEFAULT_KEY
     values = [value for value in spread(reader(path)(source.value)) if value is not None]
     return Established(
         tuple(values), frozenset(map(frozen, values)), source.cut or source.hides(*values)
@@ -93,7 +93,7 @@ def sources(evidence: Evidence, row: int, kind_of_thing: str | None) -> list[int
         for call in calls
         if call != row
         and evidence.kind[call] not in (MUTATE, NOTIFY)
-        and fits(kind_of_thing, evidence.spec(evidence.tool[call]).entity.type)
+        and fits(kind_of_thing, evidence.spec_of(call).entity.type)
     ]
 
 

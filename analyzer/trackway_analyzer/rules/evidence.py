@@ -42,6 +42,8 @@ from trackway_analyzer.rules.terms import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY, Tools, ToolSpec
 from trackway_analyzer.rules.values import CUT_MARK, loses_members, shows_a_cut
 from trackway_analyzer.stretches import Small
+from trackway_analyzer.tables import STEP_SCHEMA
+from trackway_analyzer.tool_names import meant_by
 
 CONTENT: Final = frozenset({GapName.CONTENT_OFF, GapName.UNPARSABLE_ARGUMENTS})
 UNKNOWN: Final = 2
@@ -58,6 +60,8 @@ class Evidence(WithEvents):
     """A batch as rules see it. `Evidence.of` settles kinds and successes by what is declared."""
 
     tools: Tools
+    unnamed: Evidence | None = None
+    """The same with the tools' own names, where they bear those that a rule gives them."""
 
     @classmethod
     def of(cls, batch: RunBatch | Evidence, tools: Tools | None = None) -> Evidence:
@@ -74,6 +78,35 @@ class Evidence(WithEvents):
     def spec(self, tool: str | None) -> ToolSpec:
         """What is declared of a tool."""
         return self.tools.get(tool or "", _BLANK)
+
+    def spec_of(self, row: int) -> ToolSpec:
+        """What is declared of the tool of a call."""
+        return self.spec(self.own_name(row))
+
+    def own_name(self, row: int) -> str | None:
+        """The name of a call's tool, whatever a rule calls it."""
+        return (self.unnamed or self).tool[row]
+
+    def named(self, names: frozenset[str]) -> Evidence:
+        """The same with each tool named as a rule with these names names it (`tool_names`)."""
+        names -= self.entity_types - self.tools.keys()
+        if self.unnamed is not None or not names:
+            return self
+        return self.memo(("named", names), lambda: self._named(names))
+
+    def _named(self, names: frozenset[str]) -> Evidence:
+        tool, alias = self.codes("tool"), self.codes("tool_alias")
+        width = len(alias.names) + 1
+        pairs = (tool.codes.astype(np.int64) + 1) * width + alias.codes + 1
+        distinct, which = np.unique(pairs, return_inverse=True)
+        own = [(tool.name(p // width - 1), alias.name(p % width - 1)) for p in distinct.tolist()]
+        given = [meant_by(names, *pair) or pair[0] for pair in own]
+        if given == [pair[0] for pair in own]:
+            return self
+        index = STEP_SCHEMA.get_field_index("tool")
+        column = pa.array(given, pa.string()).take(pa.array(which)).dictionary_encode()
+        steps = self.batch.steps.set_column(index, STEP_SCHEMA.field("tool"), column)
+        return Evidence(RunBatch(self.batch.runs, steps, self.batch.offsets), self.tools, self)
 
     @cached_property
     def entity_types(self) -> frozenset[str]:
@@ -97,11 +130,11 @@ class Evidence(WithEvents):
     def answered(self, row: int) -> bool | None:
         """Whether a later step may build on what this call returned."""
         ok = self.ok[row]
-        declared = self.spec(self.tool[row]).success is not None
+        declared = self.spec_of(row).success is not None
         if ok or declared or self.kind[row] in (MUTATE, NOTIFY, LOOKUP):
             return ok
         result, raised = self.batch.decode(self._results[row]), self.error_type[row] is not None
-        judged = partial(happened, result, raised=raised, tool=self.tool[row])
+        judged = partial(happened, result, raised=raised, tool=self.own_name(row))
         if judged() is not ok:
             return ok  # somebody declared it
         return judged(lookup=True)

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from trackway_analyzer.model import JsonValue
@@ -49,7 +49,7 @@ def arguments_about(tools: Tools, tool: str) -> Sequence[str]:
 
 def subject_of(evidence: Evidence, row: int) -> Subject | Hidden:
     """What a call is about; without values where nobody says."""
-    argument = evidence.spec(evidence.tool[row]).entity.argument
+    argument = evidence.spec_of(row).entity.argument
     if argument is not None:
         named = subjects(evidence, row, argument)
         if isinstance(named, Hidden):
@@ -66,12 +66,14 @@ def subject_of(evidence: Evidence, row: int) -> Subject | Hidden:
     return _NOTHING
 
 
-def unmade(evidence: Evidence, run: int, tool: str | None, by: Iterable[str]) -> Unmade | None:
-    """Find the first failed call about a known thing that nothing made up for."""
+def unmade(
+    evidence: Evidence, run: int, wanted: Callable[[str | None], bool], by: Iterable[str]
+) -> Unmade | None:
+    """Find the first failed call of a wanted tool, about a known thing, that nothing mended."""
     calls = evidence.calls(run)
     unknown: Unmade | None = None
     for row in calls:
-        if tool not in (None, evidence.tool[row]) or evidence.succeeded(row) is not False:
+        if not wanted(evidence.tool[row]) or evidence.succeeded(row) is not False:
             continue
         subject = subject_of(evidence, row)
         amends = [c for c in calls if c > row and evidence.tool[c] in (evidence.tool[row], *by)]
@@ -119,7 +121,7 @@ def _fits(
     """Whether a call may be about a thing of another."""
     if isinstance(subject, Hidden) or not about.values or key in about.values:
         return True
-    one, two = (evidence.spec(evidence.tool[call]).entity.type for call in (row, other))
+    one, two = (evidence.spec_of(call).entity.type for call in (row, other))
     if (subject.name in OPERATION_ARGUMENTS) is not (about.name in OPERATION_ARGUMENTS):
         return True
     if not fits(one, two) or _same_aside_from_operation(evidence, row, other):

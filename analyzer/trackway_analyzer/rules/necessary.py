@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from re import Pattern
 from typing import TypeAlias
 
 from trackway_analyzer.rules.tools import MUTATE, NOTIFY, Tools
+from trackway_analyzer.tool_names import meant_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,14 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """Tools whose name a pattern fits, or all others."""
+    """Tools that a rule means by these names, or all others."""
 
-    pattern: Pattern[str]
+    names: frozenset[str]
     others: bool = False
 
     def covers(self, tool: str) -> bool:
         """Whether a tool is one of them."""
-        return bool(self.pattern.fullmatch(tool)) is not self.others
+        return (meant_by(self.names, tool, None) is not None) is not self.others
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def calls_of(evidence: Evidence, row: int, source: str | None) -> list[int]:
             call
             for call in calls
             if evidence.kind[call] not in (MUTATE, NOTIFY)
-            and evidence.spec(evidence.tool[call]).entity.type == name
+            and evidence.spec_of(call).entity.type == name
         ]
     return [call for call in calls if evidence.tool[call] == name]
 
@@ -107,7 +107,7 @@ def _offers(evidence: Evidence, call: int, source: str | None, value: JsonValue)
         return result.cut or result.hides(*offered) or False
     refs = established(evidence, call)  # survive where content is off, and tell ids alone
     name, path = ("", "$") if source is None else resolved(evidence, source)
-    if path not in ("$", evidence.spec(evidence.tool[call]).entity.result):
+    if path not in ("$", evidence.spec_of(call).entity.result):
         return result
     if refs.has(value) or refs.has(str(value)):
         return True

@@ -39,6 +39,7 @@ from trackway_analyzer.rules.policy_file import read_policy
 from trackway_analyzer.rules.rule import Rule
 from trackway_analyzer.rules.sentences import nearest_name
 from trackway_analyzer.rules.tools import Tools, merged_tools
+from trackway_analyzer.tool_names import bare, has_star, meant_by
 
 _NEARLY: Final = 0.85
 """From 0 to 1: how alike two names of tools are of which one may be the other misspelt."""
@@ -100,10 +101,21 @@ class Policy:
 
     def looks(self) -> Looks | None:
         """What all rules together look at; None where one of them has no bounds."""
-        found = Looks.union(
-            [successes(self.tools), *(rule.looks(self.tools) for rule in self.rules)]
-        )
-        return None if found is None else everywhere(found, self.tools)
+        if any(map(has_star, self.tools)):
+            return None
+        found = Looks.union([successes(self.tools), *map(self._looks_of, self.rules)])
+        if found is None:
+            return None
+        named = {value.tool for value in found.same | found.exact if value.tool is not None}
+        if len({*map(bare, named)}) < len(named):
+            return None  # a call may be meant by several of them
+        return everywhere(found, self.tools)
+
+    def _looks_of(self, rule: Rule) -> Looks | None:
+        """What a rule looks at; None also where values are those of tools named with a `*`."""
+        found = rule.looks(self.tools)
+        values = found is not None and bool(found.same | found.exact)
+        return None if values and any(map(has_star, rule.means())) else found
 
     def check(self, batch: RunBatch) -> pa.Table:
         """Return the findings of a batch, as `finding.FINDING_SCHEMA`, sorted by run and rule."""
@@ -185,6 +197,8 @@ class Policy:
     def _doubts_on(self, rule: Rule) -> Iterator[tuple[str, str]]:
         """(tool, what may be wrong with its name)."""
         for name in sorted(rule.names_tools() - self.tools.keys()):
+            if has_star(name):
+                continue
             near = get_close_matches(name, list(self.tools), n=1, cutoff=_NEARLY)
             if near:
                 yield (
@@ -203,15 +217,12 @@ class Policy:
         return {spec.entity.type for spec in self.tools.values() if spec.entity.type is not None}
 
     def _notes_on(self, rule: Rule, recorded: list[str], seen: set[str]) -> Iterator[str]:
-        if rule.by_alias:
-            recorded = sorted({*recorded, *seen})
+        recorded = sorted({*recorded, *seen})
         tools = sorted(rule.speaks_of())
-        missing = [name for name in tools if name not in recorded]
+        missing = [n for n in tools if not any(meant_by([n], of, None) for of in recorded)]
         about = f"{self._where(rule)}{rule.title}"
         if missing and len(missing) == len(tools):
             hint = next(filter(None, (_nearest(name, recorded) for name in missing)), "")
-            if seen.intersection(missing):
-                hint = f", which is how models name a tool: write its own name{hint}"
             yield f"{about} can never fire here: no run calls {' or '.join(missing)}{hint}"
             return
         for name in missing:

@@ -114,7 +114,7 @@ class Reading(ExtraCalls):
     def effect(self, spec: StepSpec, row: int) -> bool | Hidden:
         """Whether the call took effect."""
         evidence = self.evidence
-        settled = spec.success_expression == evidence.spec(evidence.tool[row]).success
+        settled = spec.success_expression == evidence.spec_of(row).success
         if spec.success_expression is not None and not settled and evidence.ok[row] is not False:
             truth = spec.success_expression.truth(self.scope(spec, row))
             return truth if isinstance(truth, (bool, Hidden)) else False
@@ -138,12 +138,12 @@ class Reading(ExtraCalls):
         argument = self.entity_of(spec, row)
         if argument is None:
             return Ground(looked_up(self.evidence, row), ABSENT)
-        declared = self.evidence.spec(self.evidence.tool[row]).entity.type
+        declared = self.evidence.spec_of(row).entity.type
         return ground(self.evidence, row, argument, spec.entity_type or declared)
 
     def entity_of(self, spec: StepSpec, row: int) -> str | None:
         """The argument in which a call names the entity that a spec asks for."""
-        return spec.entity_arg or self.evidence.spec(self.evidence.tool[row]).entity.argument
+        return spec.entity_arg or self.evidence.spec_of(row).entity.argument
 
     def forbidding(self, row: int, entity: str | None) -> list[tuple[StepSpec, int | None, Truth]]:
         """Guards that stand on other steps: (spec, row of its nearest earlier result, truth).

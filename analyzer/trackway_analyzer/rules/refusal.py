@@ -32,7 +32,7 @@ def no_effect(evidence: Evidence, row: int, success: Expression | None = None) -
 
 def undeclared(evidence: Evidence, row: int, success: Expression | None = None) -> str:
     """Say in what a call differs from the `success` that is declared; empty: in nothing."""
-    success = success or evidence.spec(evidence.tool[row]).success
+    success = success or evidence.spec_of(row).success
     if success is None or evidence.error_type[row] is not None:
         return ""
     scope = StepScope(evidence, row)

@@ -72,9 +72,6 @@ class Rule(ABC):
     """Name of the Declare template that means the same, where one exists."""
     violation: ClassVar[type[RuleViolationError]] = RuleViolationError
 
-    by_alias: ClassVar[bool] = False
-    """Whether a tool may be named as models see it, too."""
-
     short: ClassVar[tuple[str, ...]] = ()
     """Fields that a list in a policy file fills; one field: the whole value fills it."""
 
@@ -128,9 +125,13 @@ class Rule(ABC):
         """What the rule looks at, with what is declared of tools; None: anything."""
         return None
 
+    def means(self) -> frozenset[str]:
+        """Names by which the rule means calls, beside those of entity types."""
+        return self.names_tools() | self.speaks_of() | self.reads_names()
+
     def evidence(self, batch: RunBatch | Evidence) -> Evidence:
-        """Settle a batch by what the rule declares; evidence is settled already."""
-        return Evidence.of(batch, self.declares())
+        """Settle a batch by what the rule declares, and name its tools as the rule does."""
+        return Evidence.of(batch, self.declares()).named(self.means())
 
     @abstractmethod
     def check(self, batch: RunBatch | Evidence) -> list[Result]:

@@ -1,6 +1,7 @@
 """What a run must not do, whatever else it does.
 
-1. A tool is named by its name or by the name that the model saw; `*` stands for any characters.
+1. A tool is named by its name or by the name that the model saw (`tool_names`). An allow list
+   allows a tool of an MCP server by its full name alone.
 2. Attempts count: calls that failed, that were denied, and that the model asked for although nobody
    ran them.
 3. With `agent`, only that agent's attempts count: an allow list is the agent's scope. An attempt
@@ -17,8 +18,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from re import Pattern, compile, escape
+from re import compile
 from typing import Final
 
 import numpy as np
@@ -36,6 +36,7 @@ from trackway_analyzer.rules.rule import Rule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import step
 from trackway_analyzer.rules.terms import Hidden
 from trackway_analyzer.rules.tools import Tools
+from trackway_analyzer.tool_names import fits, has_star, meant_by
 
 _FUNCTION: Final = compile(r"(?:[a-z_][\w\-]*[./:])*[a-z_][\w\-]*")
 """How a span is named after a function, and not after a class or a method of one."""
@@ -51,7 +52,6 @@ class _NamedTools(Rule):
 
     layer = Layer.SAFETY
     short = ("tool_names",)
-    by_alias = True
 
     def __post_init__(self) -> None:
         names = self.tool_names
@@ -65,17 +65,16 @@ class _NamedTools(Rule):
         """How a report names this rule."""
         return self.key if self.agent is None else f"{self.key}: {self.agent}"
 
-    @cached_property
-    def _pattern(self) -> Pattern[str]:
-        names = (escape(name).replace(r"\*", ".*") for name in self.tool_names)
-        return compile("|".join(f"(?:{name})" for name in names))
-
     def names_tools(self) -> frozenset[str]:
         """The tools that are named without a `*`."""
-        return frozenset(name for name in self.tool_names if "*" not in name)
+        return frozenset(name for name in self.tool_names if not has_star(name))
 
-    def _names(self, name: str | None) -> bool:
-        return name is not None and self._pattern.fullmatch(name) is not None
+    def means(self) -> frozenset[str]:
+        """Nothing: whoever may attempt which tool is looked up by their own names."""
+        return frozenset()
+
+    def _names(self, tool: str | None, alias: str | None) -> bool:
+        return meant_by(frozenset(self.tool_names), tool, alias) is not None
 
     def looks(self, tools: Tools) -> Looks | None:
         """The shape alone: tools, their names and agents."""
@@ -161,15 +160,15 @@ class Forbidden(_NamedTools):
     @property
     def _hidden(self) -> Collection[str] | None:
         """Its tools, where they are named in full."""
-        return None if any("*" in name for name in self.tool_names) else self._listed
+        return None if any(map(has_star, self.tool_names)) else self._listed
 
     def necessary(self, tools: Tools) -> Iterator[Fact]:
         """No attempt of tools that are named in full; whoever makes it."""
         if self.agent is None:
-            yield Most(Matching(self._pattern))
+            yield Most(Matching(frozenset(self.tool_names)))
 
     def _breaks(self, tool: str | None, alias: str | None) -> bool:
-        return self._names(tool) or self._names(alias)
+        return self._names(tool, alias)
 
     def _may_break(self, evidence: Evidence, run: int, names: Sequence[str]) -> bool:
         return MORE_NAMES in names or any(map(self._names, names))
@@ -192,10 +191,12 @@ class Allowed(_NamedTools):
     def necessary(self, tools: Tools) -> Iterator[Fact]:
         """No attempt of any other tool, whoever makes it."""
         if self.agent is None:
-            yield Most(Matching(self._pattern, others=True))
+            yield Most(Matching(frozenset(self.tool_names), others=True))
 
     def _breaks(self, tool: str | None, alias: str | None) -> bool:
-        return not (self._names(tool) or self._names(alias))
+        own = frozenset(filter(None, (tool, alias)))
+        stars = filter(has_star, self.tool_names)
+        return own.isdisjoint(self.tool_names) and not any(fits(name, own) for name in stars)
 
     def _may_break(self, evidence: Evidence, run: int, names: Sequence[str]) -> bool:
         first, last = evidence.batch.bounds(run)

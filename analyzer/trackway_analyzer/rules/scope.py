@@ -71,7 +71,7 @@ class StepScope:
         ]
 
     def _returns(self, row: int, kind_of_thing: str) -> bool:
-        declared = self.evidence.spec(self.evidence.tool[row]).entity.type
+        declared = self.evidence.spec_of(row).entity.type
         return declared == kind_of_thing and self.evidence.kind[row] not in (MUTATE, NOTIFY)
 
     def _nearest(self, name: str, calls: list[int]) -> Source | Hidden | NoSource:
@@ -107,7 +107,7 @@ class StepScope:
         return self._unseen() or NoSource(name, of_another)
 
     def _argument(self) -> str | None:
-        return self.entity or self.evidence.spec(self.evidence.tool[self.row]).entity.argument
+        return self.entity or self.evidence.spec_of(self.row).entity.argument
 
     def _about_another(self, call: int) -> bool | Hidden:
         """Whether the call names another entity where this step names its own."""

@@ -131,7 +131,7 @@ def leaks(evidence: Evidence, row: int) -> Iterator[Leak]:
     """Secrets in the arguments of a call."""
     arguments = evidence.arguments(row)
     if isinstance(arguments, Source):
-        exempt = evidence.spec(evidence.tool[row]).entity.argument
+        exempt = evidence.spec_of(row).entity.argument
         yield from _leaks(arguments.value, _keys(exempt))
 
 

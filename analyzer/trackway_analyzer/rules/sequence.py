@@ -264,6 +264,10 @@ class UnknownKind(Rule):
         """The shape alone."""
         return SHAPE
 
+    def means(self) -> frozenset[str]:
+        """What the sequence does."""
+        return self.sequence.means()
+
     def check(self, batch: RunBatch | Evidence) -> list[Result]:
         """Return one result for each run with an extra call of unknown kind."""
         evidence = self.evidence(batch)

@@ -32,6 +32,7 @@ from trackway_analyzer.rules.expression import Expression
 from trackway_analyzer.rules.terms import Hidden, NoSource, Source
 from trackway_analyzer.rules.tools import LOOKUP, MUTATE, NOTIFY, Tools
 from trackway_analyzer.tables import STEP_SCHEMA
+from trackway_analyzer.tool_names import has_star, meant_by
 
 Success = bool | None
 _STATUS: Final = re.compile(r'"status"', re.IGNORECASE)
@@ -39,6 +40,7 @@ _STATUS: Final = re.compile(r'"status"', re.IGNORECASE)
 
 def settled(batch: RunBatch, tools: Tools) -> Evidence:
     """Return the evidence of a batch under what is declared."""
+    tools = _spelt_out(tools, batch)
     kinds = {name: spec.kind for name, spec in tools.items() if spec.kind is not None}
     steps = batch.steps
     if kinds and len(steps):
@@ -51,6 +53,15 @@ def settled(batch: RunBatch, tools: Tools) -> Evidence:
         return evidence
     steps = _set(steps, "ok", _with_successes(evidence, changed))
     return Evidence(RunBatch(batch.runs, steps, batch.offsets), tools)
+
+
+def _spelt_out(tools: Tools, batch: RunBatch) -> Tools:
+    """What is declared of tools with a `*`, for each recorded tool that is not declared itself."""
+    if not any(map(has_star, tools)):
+        return tools
+    recorded = batch.steps.column("tool").combine_chunks().dictionary.to_pylist()
+    meant = ((name, meant_by(tools.keys(), name, None)) for name in recorded)
+    return {**tools, **{name: tools[by] for name, by in meant if by is not None}}
 
 
 def _set(steps: pa.Table, name: str, values: Any) -> pa.Table:

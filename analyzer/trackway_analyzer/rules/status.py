@@ -40,6 +40,7 @@ from trackway_analyzer.rules.tools import Tools
 from trackway_analyzer.rules.values import shown
 from trackway_analyzer.rules.verdicts import Broken
 from trackway_analyzer.rules.worlds import ShapeRule
+from trackway_analyzer.tool_names import bare, fits, has_star
 
 _THING: Final = "thing"
 """Kept of a result where the thing decides, not the order of tools."""
@@ -60,8 +61,17 @@ class Recovered(ShapeRule):
 
     @property
     def every_call(self) -> bool:  # type: ignore[override]  # a field of the base
-        """Without a tool, all matter."""
-        return self.tool is None
+        """Without a tool that is named in full, all matter: each tool recovers itself."""
+        return self.tool is None or has_star(self.tool)
+
+    def means(self) -> frozenset[str]:
+        """The tool, if it is named in full, and those that make up for it."""
+        return frozenset(self.by if self.every_call else self.alphabet)
+
+    def _wants(self, tool: str | None) -> bool:
+        if self.tool is None or tool is None or not has_star(self.tool):
+            return self.tool in (None, tool)
+        return fits(self.tool, [tool, bare(tool)])
 
     @property
     def title(self) -> str:
@@ -75,17 +85,17 @@ class Recovered(ShapeRule):
 
     def symbols(self, calls: Calls) -> tuple[str, ...]:
         """Without a tool, any tool of the run may be hidden."""
-        made = {call.tool for call in calls if call.tool is not None} if self.tool is None else ()
+        made = {call.tool for call in calls if call.tool is not None} if self.every_call else ()
         return tuple(dict.fromkeys((*self.alphabet, *sorted(made))))
 
     def letter(self, symbol: Symbol) -> Symbol | None:
         """Without a tool, every call by its own name."""
-        return symbol if self.tool is None else super().letter(symbol)
+        return symbol if self.every_call else super().letter(symbol)
 
     def broken(self, calls: Calls) -> Broken | None:
         """The first failed call that nothing made up for."""
         for index, call in enumerate(calls):
-            if call.ok or self.tool not in (None, call.tool):
+            if call.ok or not self._wants(call.tool):
                 continue
             amends = {call.tool, *self.by}
             later = (i for i in range(len(calls)) if earlier(calls, index, i))
@@ -95,7 +105,7 @@ class Recovered(ShapeRule):
 
     def looks(self, tools: Tools) -> Looks | None:
         """The shape, and which calls are about the same thing."""
-        named = tools.keys() if self.tool is None else {self.tool, *self.by}
+        named = tools.keys() if self.every_call or self.tool is None else {self.tool, *self.by}
         values = [
             value_at(name, "arguments", path)
             for name in sorted(named)
@@ -105,20 +115,21 @@ class Recovered(ShapeRule):
 
     def found(self, number: int, evidence: Evidence) -> pa.Table:
         """Judge the order of tools, then each thing that a call failed on."""
+        evidence = self.evidence(evidence)
         table = super().found(number, evidence)
         judged = set(table.column("run").to_pylist())
         results = [
             self._of_thing(evidence, run, found)
             for run in self._failing(evidence)
             if run not in judged
-            if (found := unmade(evidence, run, self.tool, self.by)) is not None
+            if (found := unmade(evidence, run, self._wants, self.by)) is not None
         ]
         return pa.concat_tables([table, findings_table(number, results)]) if results else table
 
     def _failing(self, evidence: Evidence) -> list[int]:
         """Runs in which a call in question failed, and another followed."""
         rows = evidence.call_rows[evidence.success_codes[evidence.call_rows] == 0].tolist()
-        wanted = (row for row in rows if self.tool in (None, evidence.tool[row]))
+        wanted = (row for row in rows if self._wants(evidence.tool[row]))
         return sorted({evidence.run[row] for row in wanted})
 
     @staticmethod
@@ -147,7 +158,7 @@ class Recovered(ShapeRule):
 
     def _thing(self, at: Place) -> str:
         """What the call failed on, of this run: runs that are alike have things of their own."""
-        found = unmade(at.evidence, at.run, self.tool, self.by)
+        found = unmade(at.evidence, at.run, self._wants, self.by)
         return "" if found is None else f" of {found.subject} {shown(found.value)}"
 
 
@@ -185,11 +196,12 @@ class Executed(Rule):
 
     @staticmethod
     def _undone(evidence: Evidence, run: int, row: int) -> Result:
-        """Judge a call without a span, whose span may be among those that were lost."""
+        """Judge a call without a span, which nobody may have seen, or whose span may be lost."""
+        position = evidence.position(row)
         for gap in evidence.absence(run):
-            if gap.name != GapName.TOOLS_NOT_OBSERVABLE:
+            if gap.position == position or gap.name != GapName.TOOLS_NOT_OBSERVABLE:
                 return insufficient(run, gap.name, asked=evidence.tool[row] or "unnamed tool")
-        return violated(run, evidence.position(row))
+        return violated(run, position)
 
     @staticmethod
     def _unseen(evidence: Evidence, run: int) -> Result | None:

@@ -282,7 +282,7 @@ class Telling:
     def _ungrounded(self, spec: StepSpec, row: int, found: Ground) -> Said:
         evidence = self.evidence
         name = step(evidence, row)
-        argument = spec.entity_arg or evidence.spec(evidence.tool[row]).entity.argument
+        argument = spec.entity_arg or evidence.spec_of(row).entity.argument
         if argument is None:
             return Said(sentence=f"{name} has no earlier successful lookup")
         if isinstance(found.value, Absent):
@@ -331,7 +331,7 @@ def nearest_id(evidence: Evidence, row: int, value: JsonValue) -> str | None:
 
 def _declares_ids(evidence: Evidence, call: int) -> bool:
     """Whether it is said of a tool that it returns entities."""
-    entity = evidence.spec(evidence.tool[call]).entity
+    entity = evidence.spec_of(call).entity
     return entity.type is not None or entity.result is not None
 
 

@@ -127,6 +127,7 @@ class ShapeRule(Rule):
 
     def found(self, number: int, evidence: Evidence) -> pa.Table:
         """Judge each distinct sequence once, and each run with gaps by itself."""
+        evidence = self.evidence(evidence)
         shapes = shapes_of(evidence)
         known = evidence.memo(("found", self.alike), partial(self._found, shapes)).table(number)
         unsure = ((run, self._unsure(evidence, run, shapes)) for run in sorted(shapes.unsure))

@@ -496,6 +496,19 @@ def test_a_status_that_the_arguments_asked_for_is_not_taken_for_another(word: st
     assert_same(spans, Policy.from_yaml(policy))
 
 
+@pytest.mark.parametrize("name", ["send_email", "mcp__post__send_email", "mail", "send_*"])
+def test_tools_that_a_rule_names_otherwise_are_judged_as_in_memory(name: str) -> None:
+    rows = population(60, [], 0, 3).to_pylist()
+    for row in rows:
+        if row["tool"] == "send_email":
+            odd = int(row["run_id"], 16) % 3
+            row["tool"] = ("send_email", "mcp__post__send_email", "mcp__web__send_email")[odd]
+            row["tool_alias"] = "mail" if odd == 2 else None
+    spans = pa.Table.from_pylist(rows, schema=SPAN_SCHEMA)
+    for rule in ("never: '{}'", "grounded: {{tool: '{}', argument: to, from: lookup_order.id}}"):
+        assert_same(spans, Policy.from_yaml(f"version: 1\nrules:\n  - {rule.format(name)}\n"))
+
+
 def test_what_a_model_told_the_user_before_the_end_is_claimed() -> None:
     rows = population(80, ["answered by the user"], 0.5, 3).to_pylist()
     for row in rows:

@@ -324,18 +324,14 @@ class TestNotes:
             "policy:3: count: ship can never fire here: no run calls ship"
         ]
 
-    def test_a_name_that_models_see_fits_where_it_counts_and_is_told_of_where_it_does_not(
-        self,
-    ) -> None:
+    def test_a_name_that_models_see_fits_every_rule(self) -> None:
         policy = Policy.from_yaml(
             "version: 1\nrules:\n  - forbid: [refund_create]\n  - never: refund_create\n"
+            "  - never: 'refund_*'\n  - never: mcp__pay__refund_create\n"
         )
         recorded = (["refund_api.create"], [], ["refund_create", None])
 
-        assert policy.notes_on(*recorded) == [
-            "policy:4: never: refund_create can never fire here: no run calls refund_create, which"
-            " is how models name a tool: write its own name, did you mean refund_api.create?"
-        ]
+        assert policy.notes_on(*recorded) == []
 
     def test_a_policy_that_fits_has_no_note(self, refund: Any) -> None:
         policy = Policy.from_yaml(TEXT)
