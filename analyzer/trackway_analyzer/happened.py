@@ -10,7 +10,7 @@
    a `dry_run` that is true, a bare false, and a result that was not recorded, was redacted or
    could not be read (`recorder_marks`) leave it open; so does one whose last keys the recorder cut
    (it keeps them in their order), where one of those that say no may be among them, and JSON in a
-   text that was cut.
+   text that was cut, by the recorder or whoever else. What a lookup found is there all the same.
 3. Of any other result, what reads like a failure leaves it open (`reads_as_failure`), unless the
    result says that it was done. Everything else happened.
 4. A word that otherwise says no says that the call was done where the tool is named for it
@@ -27,6 +27,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from trackway.schema import REDACTION_MARKER
+from trackway_analyzer.json_text import is_cut
 from trackway_analyzer.model import JsonValue, NotRecorded
 from trackway_analyzer.reads_as_failure import reads_as_failure
 from trackway_analyzer.recorder_marks import CUT, NOTHING_LEFT, is_unreadable
@@ -79,7 +80,7 @@ def happened(
 
 def _said(result: JsonValue, call: Call) -> bool | None:
     if isinstance(result, str):
-        if _tells_nothing(result):
+        if _tells_nothing(result) or (is_cut(result.lstrip()) and not call.lookup):
             return None
         if _refuses(result, call):
             return False

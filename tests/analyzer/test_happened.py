@@ -297,6 +297,18 @@ def test_a_lookup_may_have_failed_where_a_key_that_says_so_may_be_cut(
     assert happened(result, raised=False, lookup=True) is expected
 
 
+@pytest.mark.parametrize(
+    "cut", ['{"trace": "zzz', '{"id": 7, "lines": [{"a": 1}, {"b"', '[{"id": 7, "n']
+)
+def test_json_that_was_cut_leaves_it_open_whoever_cut_it(cut: str) -> None:
+    assert happened(cut, raised=False) is None
+    assert happened(cut, raised=False, mutation=True) is None
+    assert happened(cut, raised=False, lookup=True) is True
+    record = Recording()
+    record.tool("refund", {}, cut, record.agent("support"))
+    assert record.run().tool_steps[0].ok is None
+
+
 def test_false_is_the_answer_of_a_lookup() -> None:
     assert happened(False, raised=False, lookup=True) is True
 
