@@ -14,7 +14,7 @@ import re
 from typing import Any, Final
 
 from trackway_analyzer.dialects.provider_calls import CODE, Asked, Exchange, Item, Told
-from trackway_analyzer.dialects.values import json_of
+from trackway_analyzer.dialects.values import json_of, says_it_failed
 
 TOOL_NAMES: Final = (
     *("tool_name", "toolName", "function_name", "functionName", "tool", "recipient_name"),
@@ -82,7 +82,7 @@ def exchange_like(item: Item) -> Exchange | None:
     call_id = first_of(item, IDS)
     if given is None and told is None and first_of(item, IDS[1:]) is None:
         return Exchange(Asked(call_id, None, None)) if item.keys() <= _OF_A_CALL else None
-    failed = item.get("is_error") is True or item.get("status") == "error"
+    failed = says_it_failed(item) or item.get("status") == "error"
     answer = None if told is None else Told(call_id, name, told, failed)
     if given is None and answer is not None:
         return Exchange(told=answer) if call_id is not None else None

@@ -31,7 +31,7 @@ from trackway_analyzer.dialects.parts import (
     text_part,
 )
 from trackway_analyzer.dialects.provider_calls import exchange_of, is_item
-from trackway_analyzer.dialects.values import text
+from trackway_analyzer.dialects.values import says_it_failed, text
 from trackway_analyzer.model import JsonValue
 
 _ROLES: Final = {
@@ -160,7 +160,7 @@ def _chat_parts(item: dict[str, Any]) -> Iterator[Part]:
     by_tool = _TOOL in map(role_of, (item.get("role"), item.get("type")))
     is_response = call_id is not None or (by_tool and not beside)
     if is_response and not holds_results(content):
-        failed = item.get("status") == "error" or item.get("is_error") is True
+        failed = item.get("status") == "error" or says_it_failed(item)
         yield response_part(call_id or item.get("id"), content, item.get("name"), failed=failed)
         return
     if isinstance(content, list):

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 from trackway_analyzer.dialects import tool_values
 from trackway_analyzer.dialects.call_like import ARGUMENTS, IDS, exchange_like, first_of, name_of
 from trackway_analyzer.dialects.provider_calls import Exchange, exchange_of
-from trackway_analyzer.dialects.values import is_placeholder, json_of
+from trackway_analyzer.dialects.values import is_placeholder, json_of, says_it_failed
 from trackway_analyzer.model import JsonValue
 
 Part: TypeAlias = dict[str, JsonValue]
@@ -140,13 +140,13 @@ def _genai_call(item: Part) -> Part:
 
 def _genai_response(item: Part) -> Part:
     content = item["response"] if "response" in item else item.get("result")
-    failed = item.get("is_error") is True
+    failed = says_it_failed(item)
     part = response_part(item.get("id"), content, item.get("name"), failed=failed)
     return part | {"refused": True} if item.get("refused") is True else part
 
 
 def _anthropic_result(item: Part) -> Part:
-    failed = item.get("is_error") is True
+    failed = says_it_failed(item)
     return response_part(item.get("tool_use_id"), item.get("content"), failed=failed)
 
 
@@ -191,7 +191,7 @@ def _vercel_result(item: Part) -> Part | None:
         return part | {"refused": True}
     if isinstance(output, dict) and output.keys() == {"type", "value"}:
         output = output["value"]
-    failed = kind in tool_values.VERCEL_ERRORS or item.get("isError") is True
+    failed = kind in tool_values.VERCEL_ERRORS or says_it_failed(item)
     return response_part(item.get("toolCallId"), output, name, failed=failed)
 
 

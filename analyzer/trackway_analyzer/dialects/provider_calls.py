@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from trackway_analyzer.dialects.values import json_of
+from trackway_analyzer.dialects.values import json_of, says_it_failed
 from trackway_analyzer.model import JsonValue
 
 Item = Mapping[str, Any]
@@ -102,7 +102,7 @@ def _server_result(item: Item) -> Exchange:
 
 def _anthropic_result(item: Item) -> Exchange:
     response, failed = _result(item.get("content"))
-    failed = failed or item.get("is_error") is True
+    failed = failed or says_it_failed(item)
     return Exchange(told=Told(item.get("tool_use_id"), None, response, failed))
 
 

@@ -6,7 +6,7 @@ Every function returns None where the value does not say it; none raises.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from trackway_analyzer.json_text import parsed
@@ -72,6 +72,11 @@ def truth(value: JsonValue) -> bool | None:
     if isinstance(value, bool):
         return value
     return {"true": True, "false": False}.get(value.lower()) if isinstance(value, str) else None
+
+
+def says_it_failed(item: Mapping[str, JsonValue]) -> bool:
+    """Tell whether a message or block bears the flag of a failed call, however it is spelt."""
+    return any(truth(item.get(name)) is True for name in ("is_error", "isError"))
 
 
 def names(value: JsonValue) -> list[str] | None:

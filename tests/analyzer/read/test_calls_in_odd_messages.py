@@ -276,3 +276,17 @@ def test_equal_calls_without_ids_are_counted() -> None:
     said = [{"role": "assistant", "content": blocks, "tool_calls": [{"function": FUNCTION}] * 2}]
     (run,) = runs(span(1, **CHAT, **output(json.dumps(said))))
     assert names(run) == ["delete_account"] * 2
+
+
+@pytest.mark.parametrize("flag", [{"is_error": "true"}, {"isError": True}, {"is_error": True}])
+def test_the_flag_of_a_failed_call_counts_however_it_is_spelt(flag: dict[str, Any]) -> None:
+    ask = {"type": "tool_use", "id": "c1", "name": "delete_account", "input": {}}
+    told = {"type": "tool_result", "tool_use_id": "c1", "content": "x", **flag}
+    dialogue = [
+        U,
+        {"role": "assistant", "content": [ask]},
+        {"role": "user", "content": [told]},
+        D,
+    ]
+    (step,) = only(dialogue).tool_steps
+    assert step.ok is False
