@@ -273,6 +273,18 @@ _DOUBLED: Final = bytes.maketrans(b"0123456789", b"0246813579")
 """Twice a digit, or the sum of its digits where that is two of them."""
 
 
+_ISSUED: Final = re.compile(
+    r"4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})\Z"  # Visa
+    r"|3[47][0-9]{13}\Z"  # American Express
+    r"|3(?:0[0-5]|09|[689][0-9])[0-9]{11,16}\Z"  # Diners Club
+    r"|35[0-9]{14,17}\Z"  # JCB
+    r"|(?:5[1-5][0-9]{2}|222[1-9]|22[3-9][0-9]|2[3-6][0-9]{2}|27[01][0-9]|2720)[0-9]{12}\Z"
+    r"|220[0-4][0-9]{12,15}\Z"  # Mir
+    r"|6[0-9]{15,18}\Z|(?:50|5[6-9])[0-9]{14,17}\Z"  # Discover, UnionPay, Maestro, RuPay
+)
+"""Numbers that card issuers give out: other runs of digits with a check digit are no cards."""
+
+
 def passes_luhn(digits: str) -> bool:
     """Whether the last digit is the check digit that ISO/IEC 7812 asks for."""
     raw = digits.encode()
@@ -281,16 +293,16 @@ def passes_luhn(digits: str) -> bool:
 
 
 def is_card_number(digits: str) -> bool:
-    """Whether 13 to 19 digits may be the number of a payment card."""
-    if digits[0] not in "3456" and not "2221" <= digits[:4] <= "2720":
-        return False
-    return 13 <= len(digits) <= 19 and passes_luhn(digits)
+    """Whether digits may be the number of a payment card: by issuer, length and check digit."""
+    return _ISSUED.match(digits) is not None and passes_luhn(digits)
 
 
 def _is_card(match: re.Match[str]) -> bool:
     if not is_card_number(match[0].translate(_NO_DIGITS)):
         return False
     text = match.string
+    if text[max(0, match.start() - 1) : match.start()] == "+":
+        return False  # a telephone number with its country
     end = _TOKEN_END.match(text, match.end(), match.end() + _LONGEST_DIGEST)
     before = text[max(0, match.start() - _LONGEST_DIGEST) : match.start()]
     token = before[len(before.rstrip(_ALPHANUMERIC)) :] + match[0] + (end[0] if end else "")
