@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import trackway_analyzer as ta
-from trackway_analyzer.rules import Called, Forbidden
+from trackway_analyzer.rules import AdmitsFailure, Called, Forbidden
 
 U = {"role": "user", "content": "x"}
 D = {"role": "assistant", "content": "done"}
@@ -330,6 +330,15 @@ def test_what_does_not_look_like_a_call_is_no_hole(name: str) -> None:
 def test_a_call_of_a_ui_that_failed_or_was_denied_took_no_effect(part: Any, told: Any) -> None:
     step = only(ui(part, SAID)).steps[1]
     assert (step.executed, bool(step.ok)) == told
+
+
+def test_what_was_denied_and_is_told_as_done_is_not_admitted() -> None:
+    claimed = {"type": "text", "text": "I deleted the account."}
+    denied = tool(state="output-denied", approval={"approved": False})
+    policy = ta.Policy(AdmitsFailure())
+    assert str(ta.load(ui(denied, claimed)).check(policy).verdict) == "violation"
+    told = {"type": "text", "text": "I may not delete the account."}
+    assert str(ta.load(ui(denied, told)).check(policy).verdict) == "pass"
 
 
 def test_a_result_that_is_only_preliminary_is_no_answer() -> None:
