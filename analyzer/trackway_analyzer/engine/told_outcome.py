@@ -13,15 +13,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from trackway_analyzer.answers_no import MAY_ANSWER_NO
 from trackway_analyzer.engine.read_values import ReadValues
 from trackway_analyzer.engine.sql_text import cases, quoted
 from trackway_analyzer.reads_as_failure import DOUBTED, DOUBTED_LIST
 from trackway_analyzer.said_no import FAILED, KNOWN_GOOD, LEFT_OPEN, PENDING, SAYING, TELLING, USUAL
 
-_WORDS: Final = quoted(rf'(?i){SAYING}|…|\\|^"\s*[\[{{<]')
+_WORDS: Final = quoted(rf'(?i){SAYING}|{MAY_ANSWER_NO}|…|\\|^"\s*[\[{{<]')
 """One of them stands in every text by which a call may say that it took no effect, or nothing."""
 _SPELT: Final = "|".join(name for name in TELLING if name not in USUAL)
-_BEYOND: Final = rf'"(?:{_SPELT}|…)":|"sha256|{DOUBTED}'
+_BEYOND: Final = rf'"(?:{_SPELT}|…)":|"sha256|{DOUBTED}|{MAY_ANSWER_NO}'
 """Objects of which more decides than their usual members: cut ones, digests, other spellings, and
 those that may read like a failure."""
 _OBJECT, _LIST, _TEXT = (ord(sign) for sign in '{["')

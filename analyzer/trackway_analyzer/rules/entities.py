@@ -131,7 +131,7 @@ def _established_by(
         ids = established(evidence, call)
         if not ids.has(value) and ids.hidden is None:
             continue
-        in_order, answered = evidence.earlier(call, row), evidence.answered(call)
+        in_order, answered = evidence.earlier(call, row), evidence.found(call)
         if in_order is False or answered is False:
             miss = call if miss is None and ids.has(value) else miss
         elif ids.has(value) and in_order is True and answered is True:
@@ -147,7 +147,7 @@ def looked_up(evidence: Evidence, row: int) -> bool | Hidden:
     """Whether any earlier lookup answered, for a mutation that names no entity."""
     hidden: Hidden | None = None
     for call in sources(evidence, row, None):
-        in_order, answered = evidence.earlier(call, row), evidence.answered(call)
+        in_order, answered = evidence.earlier(call, row), evidence.found(call)
         if in_order is True and answered is True:
             return True
         if isinstance(in_order, Hidden):

@@ -23,6 +23,7 @@ unknown kind, a `status` that speaks against it leaves that open.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Final
@@ -32,6 +33,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway.schema import REDACTION_MARKER, GapName
+from trackway_analyzer.answers_no import MAY_ANSWER_NO, answers_no
 from trackway_analyzer.batch import RunBatch
 from trackway_analyzer.happened import happened
 from trackway_analyzer.recorder_marks import NOTHING_LEFT
@@ -138,6 +140,37 @@ class Evidence(WithEvents):
         if judged() is not ok:
             return ok  # somebody declared it
         return judged(lookup=True)
+
+    def found(self, row: int) -> bool | None:
+        """Whether a call answered with what a later step needs; None also where it says no."""
+        answered = self.answered(row)
+        if not answered or self.spec_of(row).success is not None:
+            return answered
+        text = self._results[row]
+        says_no = text is not None and answers_no(self.batch.decode(text)) is not None
+        return None if says_no else True
+
+    def doubting(self, tools: Collection[str]) -> Evidence:
+        """The same, where calls of these tools that answered no may not have succeeded."""
+        return self.memo(("doubting", tuple(tools)), lambda: self._doubting(tools))
+
+    def _doubting(self, tools: Collection[str]) -> Evidence:
+        results = self.batch.steps.column("result").combine_chunks()
+        doubted = []
+        for tool in tools:
+            rows = self.codes("tool").where(tool)
+            may = pc.match_substring_regex(results.take(pa.array(rows)), MAY_ANSWER_NO)
+            some = rows[pc.fill_null(may, False).to_numpy(zero_copy_only=False)]
+            doubted += [row for row in some.tolist() if self.ok[row] and self.found(row) is None]
+        if not doubted:
+            return self
+        ok = np.array(self.ok, dtype=object)
+        ok[doubted] = None
+        index = STEP_SCHEMA.get_field_index("ok")
+        column = pa.array(ok.tolist(), pa.bool_())
+        steps = self.batch.steps.set_column(index, STEP_SCHEMA.field("ok"), column)
+        batch = RunBatch(self.batch.runs, steps, self.batch.offsets)
+        return Evidence(batch, self.tools, self.unnamed)
 
     def succeeded(self, row: int) -> bool | None:
         """Whether a call did what it was asked to. A lookup did if it answered.

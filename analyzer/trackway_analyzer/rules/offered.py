@@ -81,7 +81,7 @@ def in_source(evidence: Evidence, row: int, value: JsonValue, source: str | None
         return Seen(hidden_input(evidence, run) or False)
     hidden: Hidden | None = None
     for call in reversed(calls_of(evidence, row, source)):
-        in_order, answered = evidence.earlier(call, row), evidence.answered(call)
+        in_order, answered = evidence.earlier(call, row), evidence.found(call)
         if in_order is False or answered is False:
             continue
         offered = _offers(evidence, call, source, value)

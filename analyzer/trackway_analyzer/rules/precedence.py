@@ -69,6 +69,11 @@ class Before(TwoTools):
 
     declare = "Precedence"
 
+    @property
+    def permits(self) -> tuple[str, ...]:
+        """What comes first."""
+        return (self.first,)
+
     def necessary(self, tools: Tools) -> Iterator[Fact]:
         """`second` follows `first`, which is demanded or not."""
         yield Follows(only(self.second), self.first)
@@ -122,6 +127,11 @@ class After(_ToolAfter):
     """Each attempted `tool` has an earlier successful `after`. `Precedence` in Declare."""
 
     declare = "Precedence"
+
+    @property
+    def permits(self) -> tuple[str, ...]:
+        """What comes first."""
+        return (self.after,)
 
     def necessary(self, tools: Tools) -> Iterator[Fact]:
         """`tool` follows `after`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trackway_analyzer.answers_no import answers_no
 from trackway_analyzer.happened import UNNAMED_ERRORS
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.reads_as_failure import doubtful_member
@@ -53,7 +54,8 @@ def open_end(evidence: Evidence, row: int) -> str:
         kind = evidence.kind[row]
         of_it = {"lookup": kind == LOOKUP, "mutation": kind in (MUTATE, NOTIFY)}
         call = call_of(evidence.tool[row], **of_it)
-        said = leaving_open(value, call) or doubtful_member(value, call) or "status"
+        said = leaving_open(value, call) or doubtful_member(value, call)
+        said = said or answers_no(value) or "status"
     if isinstance(value, dict) and said in value:
         return f"{name} may not have taken effect: {said} {shown(value[said])}"
     if hidden is not None:

@@ -67,7 +67,7 @@ def _found(evidence: Evidence, tool: str, keys: Keys, sources: Iterable[Where]) 
     for name, path in sources:
         for run, rows in evidence.rows(name).items():
             for row in rows:
-                if evidence.ok[row] and evidence.kind[row] not in (MUTATE, NOTIFY):
+                if evidence.found(row) and evidence.kind[row] not in (MUTATE, NOTIFY):
                     value = _scalar(evidence.result_text(row), path)
                     offered.setdefault(run, []).append((row, value))
     found = []

@@ -77,6 +77,15 @@ class ShapeRule(Rule):
         return SHAPE
 
     @property
+    def permits(self) -> tuple[str, ...]:
+        """Tools that have to answer yes, where the rule asks that they succeeded."""
+        return ()
+
+    def evidence(self, batch: RunBatch | Evidence) -> Evidence:
+        """Settle a batch as the rule sees it: where what permits a call answered no, it is open."""
+        return super().evidence(batch).doubting(self.permits)
+
+    @property
     def insertions(self) -> int:
         """How many hidden calls can matter together."""
         return 1

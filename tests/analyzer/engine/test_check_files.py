@@ -496,6 +496,17 @@ def test_a_status_that_the_arguments_asked_for_is_not_taken_for_another(word: st
     assert_same(spans, Policy.from_yaml(policy))
 
 
+@pytest.mark.parametrize("answer", ['{"valid":false}', '{"found":false,"id":"A1"}', '"Not found"'])
+def test_an_answer_that_says_no_is_not_taken_for_another(answer: str) -> None:
+    rows = population(60, [], 0, 3).to_pylist()
+    for row in rows:
+        if row["tool"] == "lookup_order" and int(row["run_id"], 16) % 2:
+            row["result"] = answer
+    spans = pa.Table.from_pylist(rows, schema=SPAN_SCHEMA)
+    policy = "version: 1\nrules:\n  - before: [lookup_order, send_email]\n"
+    assert_same(spans, Policy.from_yaml(policy))
+
+
 @pytest.mark.parametrize("name", ["send_email", "mcp__post__send_email", "mail", "send_*"])
 def test_tools_that_a_rule_names_otherwise_are_judged_as_in_memory(name: str) -> None:
     rows = population(60, [], 0, 3).to_pylist()
