@@ -171,7 +171,7 @@ class Forbidden(_NamedTools):
         return self._names(tool, alias)
 
     def _may_break(self, evidence: Evidence, run: int, names: Sequence[str]) -> bool:
-        return MORE_NAMES in names or any(map(self._names, names))
+        return MORE_NAMES in names or any(self._breaks(name, None) for name in names)
 
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
@@ -200,7 +200,8 @@ class Allowed(_NamedTools):
 
     def _may_break(self, evidence: Evidence, run: int, names: Sequence[str]) -> bool:
         first, last = evidence.batch.bounds(run)
-        if any(evidence.is_call[first:last]) or any(map(self._names, names)):
+        allowed = any(not self._breaks(name, None) for name in names)
+        if allowed or any(evidence.is_call[first:last]):
             return False
         return MORE_NAMES in names or _FUNCTION.fullmatch(names[0]) is not None
 
