@@ -166,9 +166,18 @@ def _reads(value: JsonValue, call: Call, depth: int) -> bool:
     if isinstance(value, Mapping):
         return not _says_done(value) and any(_doubtful(value, call, depth))
     if isinstance(value, list):
+        if not call.lookup and _is_refusing_pair(value, call):
+            return True
         against = (_against(item, call, depth + 1) for item in value)
         return bool(value) and (all(against) or any(map(_flags_a_failure, value)))
     return False
+
+
+def _is_refusing_pair(value: list[JsonValue], call: Call) -> bool:
+    """Whether a list is what a function returns for no and why: `(False, "declined")`."""
+    if len(value) != 2 or not isinstance(value[1], str):
+        return False
+    return value[0] is False or (value[0] is None and _text_reads(value[1], call))
 
 
 def _flags_a_failure(value: JsonValue, depth: int = 0) -> bool:
