@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow.compute as pc
 
+from trackway.schema import SCOPE_NAME
+from trackway_analyzer.dialects.stop_reasons import STOPPED_FOR_A_CALL
 from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, OTHER, TOOL, Ints, paired
 from trackway_analyzer.reconstruct.dialogue import Call
 from trackway_analyzer.reconstruct.drafts import Drafts
@@ -52,6 +54,23 @@ class Entries:
         models = np.flatnonzero(self.operation == LLM)
         output = self.drafts.texts("output", models)
         return np.unique(self.scope_key[models[output.is_valid().to_numpy(zero_copy_only=False)]])
+
+    def silent_turns(self) -> Ints:
+        """Model steps that may have asked for calls which their outputs do not show."""
+        models = np.flatnonzero(self.operation == LLM)
+        cut = pc.list_value_length(self.drafts.columns.array("truncated")).fill_null(0)
+        lossy = self.drafts.texts("output", models).is_null().to_numpy(zero_copy_only=False)
+        lossy = lossy | (cut.to_numpy(zero_copy_only=False) > 0)[self.row[models]]
+        models = models[lossy]
+        reasons, sources = (
+            self.drafts.values(name, models) for name in ("finish_reasons", "source")
+        )
+        asked = [
+            STOPPED_FOR_A_CALL in said if said else source != SCOPE_NAME
+            for said, source in zip(reasons, sources, strict=True)
+        ]
+        silent: Ints = models[np.array(asked, dtype=bool)]
+        return silent
 
     def causes(self) -> Ints:
         """Pairs of entries: cause, effect."""

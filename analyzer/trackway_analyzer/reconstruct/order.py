@@ -6,7 +6,10 @@
 3. Calls that one model turn asked for are a group without order, however they ran. Their places go
    by the order of the request.
 4. A call without a time or a place in the clock stands behind the turn that asked for it.
-5. Where no output of the agent's models is recorded, tools of one parent that all overlap in time
+5. Tools that follow a turn whose output is not recorded, or cut, were asked for by it, though it
+   does not show that: they are of its group. Not where it ended for another reason than a call, nor
+   in a run of our SDK that does not tell why it ended.
+6. Where no output of the agent's models is recorded, tools of one parent that all overlap in time
    are a group.
 """
 
@@ -19,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trackway_analyzer.reconstruct.causal import sorted_by_cause
-from trackway_analyzer.reconstruct.columns import NEVER, NONE, TOOL, Ints, paired
+from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, TOOL, Ints, paired
 from trackway_analyzer.reconstruct.entries import Entries
 from trackway_analyzer.spans import NO_TIME
 
@@ -140,9 +143,37 @@ def _groups(entries: Entries, members: _Members, position: Ints) -> Ints:
         first = np.full(int(members.turn.max()) + 1, np.iinfo(np.int64).max)
         np.minimum.at(first, members.turn, position[members.entry])
         group[members.entry] = first[members.turn]
-    for together in _overlapping(entries):
-        group[together] = position[together].min()
+    for together in (*_of_silent_turns(entries, members, position), *_overlapping(entries)):
+        group[together] = group[together].min()
     return group
+
+
+def _of_silent_turns(entries: Entries, members: _Members, position: Ints) -> Iterable[list[int]]:
+    """Tools that no request is known of behind a turn that may have asked for them, by turn."""
+    silent = entries.silent_turns()
+    if not len(silent):
+        return
+    rows = np.flatnonzero((entries.operation == LLM) | (entries.operation == TOOL))
+    keys = (position[rows], entries.inside[rows], entries.scope[rows], entries.run[rows])
+    rows = rows[np.lexsort(keys)]
+    within = paired(entries.scope_key, entries.inside)[rows]
+    place = np.arange(len(rows))
+    turn = np.maximum.accumulate(np.where(entries.operation[rows] == LLM, place, NONE))
+    first = np.maximum.accumulate(np.where(np.diff(within, prepend=NONE) != 0, place, 0))
+    unasked = (entries.operation[rows] == TOOL) & ~np.isin(rows, members.entry) & (turn >= first)
+    inside = entries.inside[rows]
+    around = (inside != NONE) & (entries.operation[inside] == LLM)
+    turns = np.where(unasked, rows[turn], NONE)
+    turns[around] = np.where(np.isin(rows[around], members.entry), NONE, inside[around])
+    found: dict[int, list[int]] = defaultdict(list)
+    for asked, entry in zip(turns.tolist(), rows.tolist(), strict=True):
+        if asked != NONE:
+            found[asked].append(entry)
+    wanted = found.keys() & set(silent.tolist())
+    for entry, call in entries.call_of.items():
+        if call.turn in wanted:
+            found[call.turn].append(entry)
+    yield from (found[asked] for asked in sorted(wanted))
 
 
 def _overlapping(entries: Entries) -> Iterable[list[int]]:

@@ -1,7 +1,9 @@
 """Where could tools have been called without anybody seeing it? Rule 13 of `gaps`.
 
 1. Of a call: it was asked for in the last turn of a run without any tool span; it was answered and
-   lacks the span that it would have; its tool is not named.
+   lacks the span that it would have; it has neither, and its agent's models went on and were told
+   of no call in a form that is read, or its agent failed, perhaps in the call; its tool is not
+   named.
 2. Of a run without one tool step: tools were offered to a model whose output is not recorded, or it
    stopped for a call that is not; a model's output is not recorded, no later input repeats it
    (`repeated_turns`), and the run holds no span of the recorder's and none of an instrumentor that
@@ -13,6 +15,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Final
 
 import numpy as np
@@ -22,6 +25,7 @@ import pyarrow.compute as pc
 from trackway.schema import SCOPE_NAME, GapName, Operation, Trackway
 from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, Ints, Mask, SpanColumns
 from trackway_analyzer.reconstruct.gap_rows import Evidence, Found, gap, places
+from trackway_analyzer.reconstruct.messages import CALL_MARK
 from trackway_analyzer.reconstruct.repeated_turns import Dialogues
 from trackway_analyzer.reconstruct.unread_turns import gaps_of_unread_turns
 from trackway_analyzer.reconstruct.witnesses import showing
@@ -37,6 +41,8 @@ _OFFERED: Final = (
 """Attributes of several dialects that list the tools a model may call."""
 _NOTHING_SEEN: Final = "instrument() was on, and no step of the run is recorded"
 _ANSWERED: Final = "answered in the messages, and no span shows that it ran"
+_UNTOLD: Final = "the model went on, and what it was told of the call is not in its messages"
+_DIED: Final = "asked for before the agent failed, perhaps in this call"
 _UNNAMED: Final = "a call of a tool that the record does not name"
 _SILENT: Final = "what a model asked for is not recorded, and no span would show a tool"
 
@@ -61,8 +67,19 @@ def _unobservable(evidence: Evidence) -> Found:
     unknown = steps.column("ok").combine_chunks().is_null().to_numpy(zero_copy_only=False)
     unseen = np.flatnonzero(tool & unrun & told & unknown)
     hidden = np.setdiff1d(hidden[unknown[hidden]], unseen)
-    unnamed = np.setdiff1d(np.flatnonzero(tool & _nameless(steps)), [*hidden, *unseen])
-    found = ((hidden, "asked for in the last turn"), (unseen, _ANSWERED), (unnamed, _UNNAMED))
+    unanswered = np.setdiff1d(np.flatnonzero(tool & unrun & ~told), hidden)
+    untold, last = _untold(steps, unanswered)
+    top = (columns.is_agent | (evidence.tree.parent == NONE)) & ~columns.is_step
+    last = last[np.isin(step_run[last], run[top & columns.failed & (run != NONE)])]
+    others = np.concatenate((hidden, unseen, untold, last))
+    unnamed = np.setdiff1d(np.flatnonzero(tool & _nameless(steps)), others)
+    found = (
+        (hidden, "asked for, and no span of the run would show that it ran"),
+        (unseen, _ANSWERED),
+        (untold, _UNTOLD),
+        (last, _DIED),
+        (unnamed, _UNNAMED),
+    )
     for rows, detail in found:
         for number, position in places(steps, rows):
             yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, 1, position, detail)
@@ -87,6 +104,31 @@ def _unobservable(evidence: Evidence) -> Found:
     unwatched = np.setdiff1d(run[finished & ~watched], run[watched])
     for number in unwatched.tolist():
         yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail="no call of the agent is recorded")
+
+
+def _untold(steps: pa.Table, calls: Ints) -> tuple[Ints, Ints]:
+    """Those of the calls whose agent's later turns were told of none, and those without such."""
+    step_run, position = (steps.column(name).to_numpy() for name in ("run", "position"))
+    model = pc.equal(steps.column("operation").combine_chunks(), Operation.LLM.value)
+    rows = np.flatnonzero(model.to_numpy(zero_copy_only=False) & np.isin(step_run, step_run[calls]))
+    inputs = steps.column("input").combine_chunks().take(pa.array(rows))
+    tells = pc.match_substring(inputs, CALL_MARK).fill_null(False).to_pylist()
+    names = (
+        steps.column(n).take(pa.array(np.concatenate((rows, calls))))
+        for n in ("agent_path", "agent")
+    )
+    agents = [path or agent for path, agent in zip(*(n.to_pylist() for n in names), strict=True)]
+    turns: dict[tuple[int, str | None], list[tuple[int, bool]]] = defaultdict(list)
+    for row, agent, told in zip(rows.tolist(), agents, tells, strict=False):
+        turns[int(step_run[row]), agent].append((int(position[row]), told))
+    untold: list[int] = []
+    last: list[int] = []
+    for call, agent in zip(calls.tolist(), agents[len(rows) :], strict=True):
+        later = turns.get((int(step_run[call]), agent), ())
+        heard = [told for place, told in later if place > position[call]]
+        if not any(heard):
+            (untold if heard else last).append(call)
+    return np.array(untold, dtype=np.int64), np.array(last, dtype=np.int64)
 
 
 def _silent(evidence: Evidence, known: Ints) -> Found:

@@ -7,7 +7,9 @@
 2. A model's input was cut, or lacks messages before or between others: calls of the history may be
    lost. Not where a later input of its agent is whole and repeats it, or an earlier one is with
    which it begins, and all outputs from there.
-3. None of it matters in a run whose tool calls have spans, or would have them (`witnesses`).
+3. None of it matters in a run whose tool calls have spans, or would have them (`witnesses`), but
+   for a turn that stopped for a call, which neither its output shows nor any span before the next
+   turn of its agent.
 4. Where attributes were dropped, a span that nobody can tell may be a call, and the name of a tool
    that is the name of its span need not be the tool's: then spans show no calls either.
 """
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -50,6 +53,11 @@ def gaps_of_unread_turns(evidence: Evidence, known: Ints) -> Found:
             hidden = next((turn for turn in turns if _hides(turn, turns, dialogues)), None)
             if hidden is not None:
                 found[number] = hidden.why
+        elif number not in found and any(
+            turn.unshown and turn.row + 1 == later.row and _hides(turn, turns, dialogues)
+            for turn, later in pairwise(turns)
+        ):
+            found[number] = _UNSHOWN
     for number, why in sorted(found.items()):
         if number not in known:
             yield number, gap(GapName.TOOLS_NOT_OBSERVABLE, detail=why)
@@ -92,6 +100,8 @@ class _Turn(NamedTuple):
     """Its output is there, all of it."""
     hides: bool
     """Its output may have asked for a call that it does not show."""
+    unshown: bool
+    """It stopped for a call that its output does not show."""
     why: str
 
 
@@ -130,6 +140,7 @@ def _turns(evidence: Evidence, dropped: Mask) -> Iterator[list[_Turn]]:
             heard_cut=told_cut,
             said=bool(answered[place]) and not said_cut,
             hides=said_cut or bool(lost[place] or unshown[place]),
+            unshown=bool(unshown[place]),
             why=_CUT
             if said_cut or told_cut
             else _EVENTS

@@ -126,7 +126,17 @@ class Possible:
         choices = [(slot, tool, ok) for slot in self.slots for tool, ok in symbols]
         for count in range(1, min(self.hidden, insertions) + 1):
             for added in product(choices, repeat=count):
-                yield _with(calls, added)
+                filled = _with(calls, added)
+                yield filled
+                if count == 1:
+                    yield from _of_turns_beside(filled, added[0][0])
+
+
+def _of_turns_beside(calls: list[Call], place: int) -> Iterator[list[Call]]:
+    """The call at this place, as one of the turn before it and of the turn behind it."""
+    beside = [calls[other].group for other in (place - 1, place + 1) if 0 <= other < len(calls)]
+    for group in dict.fromkeys(beside):
+        yield [*calls[:place], replace(calls[place], group=group), *calls[place + 1 :]]
 
 
 def _matters(call: Call, tools: frozenset[str] | None) -> bool:
@@ -134,7 +144,7 @@ def _matters(call: Call, tools: frozenset[str] | None) -> bool:
 
 
 def _with(calls: list[Call], added: Sequence[tuple[int, str, bool]]) -> list[Call]:
-    """Insert hidden calls; each is a turn of its own."""
+    """Insert hidden calls, each as a turn of its own."""
     filled: list[Call] = []
     for index in range(len(calls) + 1):
         filled += [

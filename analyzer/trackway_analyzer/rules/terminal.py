@@ -79,7 +79,7 @@ class Terminal(RunRule):
         actions = terminal_actions(evidence, run)
         position = evidence.position(last[-1]) if last and recorded is None else None
         if recorded is None:
-            after = evidence.position(last[-1]) if last else -1
+            after = evidence.group[last[-1]] if last else -1  # of its turn, any may be the last
             gap = evidence.hides_step(run, after=after)
             if gap is not None:
                 return insufficient(run, gap.gap)

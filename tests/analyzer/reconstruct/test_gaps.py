@@ -397,6 +397,25 @@ def test_a_model_that_stopped_for_a_call_that_is_not_recorded():
     assert gaps(record.run()) == {"tools_not_observable": 1}
 
 
+def with_a_turn_that_shows_no_call(*, tool: bool) -> dict[str, int]:
+    """Content is off: of two turns that stopped for a call, the first is followed by its tool."""
+    record = Recording()
+    agent = record.agent("support")
+    for turn in range(2):
+        record.model(agent, finish_reasons=["tool_call"])
+        if turn == 0 or tool:
+            record.tool("lookup", {}, "done", agent)
+    record.model(agent, finish_reasons=["stop"])
+    found = gaps(record.run())
+    found.pop("content_off")
+    return found
+
+
+def test_a_turn_that_stopped_for_a_call_of_which_no_span_follows_hides_it():
+    assert with_a_turn_that_shows_no_call(tool=True) == {}
+    assert with_a_turn_that_shows_no_call(tool=False) == {"tools_not_observable": 1}
+
+
 def test_an_agent_that_ended_well_without_a_call_was_not_watched():
     record = Recording()
     record.agent("support")

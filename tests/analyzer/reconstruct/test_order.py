@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+from typing import Any
+
+import pytest
 
 from analyzer.span_builder import Recording, answered, asked, call, gaps, outline, spans_of, user
 from trackway_analyzer.reconstruct import reconstruct
@@ -117,6 +120,44 @@ def test_overlap_decides_nothing_where_model_output_is_recorded():
     record.tool("a", {}, "done", agent, at=100, lasts=20)
     record.tool("b", {}, "done", agent, at=105, lasts=20)
     assert outline(record.run()) == ["llm", "a", "b"]
+
+
+def two_behind_a_turn(reasons: list[str], **model: Any) -> str:
+    record = Recording()
+    agent = record.agent("support")
+    record.model(agent, finish_reasons=reasons, **model)
+    record.tool("refund", {}, "done", agent)
+    record.tool("mail", {}, "done", agent)
+    record.model(agent, told=[user("hi")], says="Done.")
+    return " ".join(outline(record.run()))
+
+
+@pytest.mark.parametrize("reasons", [["tool_call"], []])
+def test_calls_behind_a_turn_whose_output_is_off_are_of_it(reasons: list[str]):
+    assert two_behind_a_turn(reasons) == "llm (refund mail) llm"
+
+
+def test_a_call_that_was_cut_from_an_output_is_of_the_turn_of_those_that_were_not():
+    asks = [call("refund", {})]
+    cut = two_behind_a_turn(["tool_call"], told=[], asks=asks, truncated=["output"])
+    assert cut == "llm (refund mail) llm"
+
+
+def test_a_turn_that_ended_by_itself_asked_for_no_call_behind_it():
+    assert two_behind_a_turn(["stop"]) == "llm refund mail llm"
+    assert two_behind_a_turn(["stop"], told=[], says="ok") == "llm refund mail llm"
+
+
+def test_a_turn_of_our_own_that_does_not_say_why_it_ended_may_have_asked_for_none():
+    assert two_behind_a_turn([], source="trackway") == "llm refund mail llm"
+
+
+def test_calls_inside_a_model_call_whose_output_is_off_are_of_it():
+    record = Recording()
+    model = record.model(record.agent("support"), lasts=100)
+    record.tool("refund", {}, "done", model)
+    record.tool("mail", {}, "done", model)
+    assert outline(record.run()) == ["llm", "(refund mail)"]
 
 
 def test_a_skewed_clock_is_moved_to_its_parent_and_named():

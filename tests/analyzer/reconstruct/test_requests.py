@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from analyzer.span_builder import Recording, answered, asked, call, gaps, outline, said, user
+from analyzer.span_builder import (
+    Message,
+    Recording,
+    answered,
+    asked,
+    call,
+    gaps,
+    outline,
+    said,
+    user,
+)
 from trackway_analyzer.model import Trajectory
 from trackway_analyzer.rules import Called, Executed, Never, Rule, State
 
@@ -190,6 +201,39 @@ def test_an_answer_alone_does_not_show_that_a_call_ran_where_calls_have_spans(
 def test_no_rule_takes_a_call_that_only_an_answer_tells_of_for_made_or_not_made(rule: Rule) -> None:
     results = rule.check(refused_in_words("pydantic-ai").batch)
     assert [result.state for result in results] == [State.INSUFFICIENT]
+
+
+def asked_without_a_span(
+    *, status: str = "OK", later: Sequence[Message] | None = None
+) -> Trajectory:
+    """The second of two calls has neither a span nor an answer that is read."""
+    record = Recording()
+    agent = record.agent("support", status=status)
+    record.model(agent, told=[], asks=[call("lookup", {}, "c1")])
+    record.tool("lookup", {}, "done", agent, call_id="c1")
+    record.model(agent, told=[], asks=[call("refund", {}, "c2")])
+    if later is not None:
+        record.model(agent, told=later, says="Done.")
+    return record.run()
+
+
+RULES = [Never("refund"), Called("refund"), Executed("refund")]
+OPEN = [State.INSUFFICIENT] * 3
+
+
+def states(run: Trajectory) -> list[State]:
+    return [result.state for rule in RULES for result in rule.check(run.batch)]
+
+
+def test_a_call_in_which_an_agent_may_have_failed_may_have_been_made():
+    assert states(asked_without_a_span(status="ERROR")) == OPEN
+    assert states(asked_without_a_span()) == [State.VIOLATED, State.VIOLATED]
+
+
+def test_a_call_may_have_been_made_where_the_next_turn_was_told_of_none_that_is_read():
+    assert states(asked_without_a_span(later=[user("Observation: done")])) == OPEN
+    told = [asked(call("refund", {}, "c2")), user("and?")]
+    assert states(asked_without_a_span(later=told)) == [State.VIOLATED, State.VIOLATED]
 
 
 def test_an_error_without_a_span_is_a_call_that_did_not_run():
