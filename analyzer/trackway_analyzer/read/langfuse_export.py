@@ -93,7 +93,14 @@ def langfuse_observations(document: Any) -> list[Observation] | None:
     parts = [_of_object(item) for item in document]
     if all(part is None for part in parts):
         return None
-    return [observation for part in parts for observation in ([({}, {})] if part is None else part)]
+    # One of a type that nobody knows is told from the others around it by its shape alone.
+    return [
+        observation
+        for item, part in zip(document, parts, strict=True)
+        for observation in (
+            [(_camel(item) if isinstance(item, dict) else {}, {})] if part is None else part
+        )
+    ]
 
 
 def _of_object(item: Any) -> list[Observation] | None:

@@ -480,6 +480,15 @@ def test_a_trace_of_langfuse_that_repeats_its_observation_gets_no_span(tmp_path:
     assert len(ta.load(path).span_table) == 1
 
 
+def test_an_observation_of_an_unknown_type_may_be_a_call(tmp_path: Path) -> None:
+    observations = langfuse_trace(LOOK, {**LOOK, "type": "ACTION", "name": "refund"})
+    path = tmp_path / "observations.json"
+    path.write_text(json.dumps(observations["observations"]))
+    runs = ta.load(path)
+    assert [gap.detail for gap in runs[0].gaps if gap.name == "possible_calls"] == ["refund"]
+    assert "broken_span" not in runs.quarantined["reason"].to_pylist()
+
+
 def as_jaeger(document: dict[str, Any]) -> dict[str, Any]:
     """Say of OTLP what Jaeger would: its times are microseconds."""
     found: dict[str, Any] = {}
