@@ -18,6 +18,7 @@ from trackway_analyzer.reconstruct.columns import LLM, NEVER, NONE, OTHER, TOOL,
 from trackway_analyzer.reconstruct.dialogue import Call
 from trackway_analyzer.reconstruct.drafts import Drafts
 from trackway_analyzer.reconstruct.requests import Joined
+from trackway_analyzer.reconstruct.witnesses import WITNESSES
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,12 @@ class Entries:
         lossy = self.drafts.texts("output", models).is_null().to_numpy(zero_copy_only=False)
         lossy = lossy | (cut.to_numpy(zero_copy_only=False) > 0)[self.row[models]]
         models = models[lossy]
-        reasons, sources = (
-            self.drafts.values(name, models) for name in ("finish_reasons", "source")
-        )
+        told = (self.drafts.values(name, models) for name in ("finish_reasons", "source", "scope"))
         asked = [
-            STOPPED_FOR_A_CALL in said if said else source != SCOPE_NAME
-            for said, source in zip(reasons, sources, strict=True)
+            STOPPED_FOR_A_CALL in (said or ())
+            or scope in WITNESSES  # Gemini says `stop` whatever it asked for
+            or not (said or source == SCOPE_NAME)
+            for said, source, scope in zip(*told, strict=True)
         ]
         silent: Ints = models[np.array(asked, dtype=bool)]
         return silent

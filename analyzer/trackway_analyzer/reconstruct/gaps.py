@@ -8,8 +8,9 @@
 5. `clock_skew`: a span started more than 1 ms before its parent, or ended so long before it
    started. Counts spans. Or steps beside others have neither a start nor a logical clock: no clock
    orders them. Counts those steps.
-6. `unfinished_span`: a step never ended; or spans that are no steps, counted together; or a run
-   of our SDK lacks the run span of a part, which is exported when it ends, or parts of it that
+6. `unfinished_span`: a step never ended; or spans that are no steps, counted together; or what
+   stands above a span was of the same process and is not in the source (`lost_between`): counts the
+   parents that are missing; or a run of our SDK lacks the run span of a part, which is exported when it ends, or parts of it that
    went to other processes left no mark of their end (`run_parts`). Counts run ids, or parts.
 7. `truncated_value`: values were cut at a limit. Counts fields.
 8. `dropped_attributes`: the SDK that wrote the span dropped some. Counts attributes.
@@ -22,11 +23,12 @@
     that is not in the source (`lost_between`): counts the parents that are missing.
 13. `tools_not_observable`: nothing can tell whether tools were called: they were offered to a model
     whose output is not recorded; the last turn asked for a call in a run without any tool span; a
-    call was answered and lacks the span that it would have; a call's tool is not named; a model's
-    output is not recorded in a run where nothing shows tools (`witnesses`), or is there in part, or
-    without the call that it stopped for (`unread_turns`); what a model said writes a call out that
-    no reader takes for one (`written_calls`); an agent ended well and
-    no call of it is recorded; a transcript holds no step, however it ended; libraries were on when
+    call was answered and lacks the span that it would have, or was not answered in a form that is
+    read though its model went on, or its agent failed, perhaps in it; its tool is not named; a
+    model's output is not recorded in a run where nothing shows tools (`witnesses`), or is there in
+    part, or without the call that it stopped for (`unread_turns`); what a model said writes a call
+    out that no reader takes for one (`written_calls`); an agent ended well and no call of it is
+    recorded; a transcript holds no step, however it ended; libraries were on when
     the run began, and it has no model, tool or retrieval step.
 14. `missing_timestamps`: steps whose start or end the source does not hold. Counts steps.
 15. `instrumentation_lost`: the recorder says that a library which it had turned on was cut off when

@@ -7,8 +7,9 @@
    by the order of the request.
 4. A call without a time or a place in the clock stands behind the turn that asked for it.
 5. Tools that follow a turn whose output is not recorded, or cut, were asked for by it, though it
-   does not show that: they are of its group. Not where it ended for another reason than a call, nor
-   in a run of our SDK that does not tell why it ended.
+   does not show that: they are of its group. Not where it ended for another reason than a call, or
+   is of our SDK and does not tell why, unless its instrumentor writes a span for each call that a
+   model asked for (`witnesses`).
 6. Where no output of the agent's models is recorded, tools of one parent that all overlap in time
    are a group.
 """
