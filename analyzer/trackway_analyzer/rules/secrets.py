@@ -7,8 +7,8 @@
    from patterns, as in the recorder: one order number in ten passes for a card. What only stands
    for a secret is none (`stand_ins`).
 3. Where the recorder took a secret out, its mark says of which kind it was: the call had it all the
-   same. What a pattern of the user's own took out may have been one: insufficient, as arguments
-   that were not recorded are.
+   same. What a pattern of the user's own or another recorder took out may have been one:
+   insufficient, as arguments that were not recorded are.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from trackway_analyzer.rules.values import CUT_MARK, Key, members, simple_keys
 _WORDS: Final = {"key_name": "a value that its name calls secret"}
 _NO_SECRET: Final = frozenset({"email", "phone"})
 """Kinds that a recorder may take out, and that are personal rather than secret."""
-_UNKNOWN: Final = frozenset({"custom", "hook_failed"})
+_UNKNOWN: Final = frozenset({"custom", "hook_failed", "elsewhere"})
 """Marks that do not say what was there."""
 
 

@@ -6,8 +6,10 @@
    one that is the value of another attribute (`tags.py`).
 2. How far a value goes says `assigned.py`. Behind `authorization` and `cookie`, and behind
    `password:` where it begins a line, it is the rest of the line.
-3. No secret: fewer than 4 characters; None, null, true, false; a call or an index
-   (`= get_token()`); a number of `tokens`; plain words after a colon and a space
+3. No secret: fewer than 4 characters; None, null, true, false; what stands for a value
+   (`is_stand_in`); a call or an index (`= await get_token()`), a type (`password: str = x`), and,
+   where white space or a comma parts it as in code, another name of a secret (`settings.API_KEY`,
+   `self.token = token`); a number of `tokens`; plain words after a colon and a space
    (`Reset your password: click here`) or after a comma (`["password", "username"]`).
 """
 
@@ -27,7 +29,14 @@ from trackway.capture.assigned import (
     value_at,
 )
 from trackway.capture.search import LOOK, Work
-from trackway.capture.secret_names import MORE, DeniedNames, is_alone, is_password, is_wording
+from trackway.capture.secret_names import (
+    MORE,
+    DeniedNames,
+    is_alone,
+    is_password,
+    is_stand_in,
+    is_wording,
+)
 from trackway.capture.tags import ATTRIBUTE_BEFORE, ATTRIBUTE_BEHIND, is_attribute, value_beside
 from trackway.schema import redaction_marker
 
@@ -43,6 +52,7 @@ _NAMES: Final = frozenset(
             "token",
             "credential",
             "key",
+            "otp",
             "cvv",
             "cvc",
             "jwt",
@@ -89,7 +99,12 @@ _TAG: Final = 512
 """Characters before a name in which its tag begins."""
 _TAG_CHARACTERS: Final = _NAME_CHARACTERS + ":"
 _is_amount: Final = re.compile(r"[0-9][0-9.,_]*").fullmatch
-_CALL: Final = re.compile(r"[A-Za-z_][A-Za-z_.]{0,200}[(\[]")
+_CALL: Final = re.compile(r"(?:(?:await|new|yield) {1,4})?[A-Za-z_$][A-Za-z_.?]{0,200}[(\[]")
+_TYPE: Final = re.compile(
+    r"(?:[A-Za-z_]{1,32}\.)?(?:str|[Ss]tring|bytes|int|bool|boolean|object|[Aa]ny|SecretStr|Optional"
+    r"|Union|Annotated|Literal|Field|Column)(?=\s*(?:[=|\[(,;)?}]|\Z))"
+)
+_is_name: Final = re.compile(r"(?:[A-Za-z_$][A-Za-z_]*\??\.)*[A-Za-z_][A-Za-z_]*").fullmatch
 _SHORTEST: Final = 4
 _TOLD: Final = (":", "->")
 """Separators that stand in prose, too."""
@@ -234,12 +249,27 @@ class Assignments:
             return False
         if _is_amount(secret) and self._counts(whole) and not is_alone(whole):
             return False
+        if is_stand_in(secret, whole):
+            return False
         if value.quoted:
             return value.separator != "," or not is_wording(secret)
         if name == "cookie" and "=" not in secret:
             return False
-        prose = value.separator in _TOLD and value.spaced and is_wording(secret)
-        return not prose and _CALL.match(text, value.start) is None
+        if value.separator in _TOLD and value.spaced and is_wording(secret):
+            return False
+        if value.separator == ":" and _TYPE.match(secret) is not None:
+            return False
+        if secret == whole or self._is_other_name(secret, spaced=value.spaced):
+            return False
+        return _CALL.match(text, value.start) is None
+
+    def _is_other_name(self, text: str, *, spaced: bool) -> bool:
+        """Whether a text is the name of a secret, as code has it."""
+        code = text.rstrip(";")
+        dotted = "." in code
+        if not (spaced or dotted) or _is_name(code) is None:
+            return False
+        return self._denies(code) and (dotted or code[-1].islower())
 
 
 def _may_hold_elements(text: str) -> bool:

@@ -46,7 +46,7 @@ from trackway.capture.parts import (
 )
 from trackway.capture.parts import Json as JsonText
 from trackway.capture.redact import KEY_NAME_MARKER, Redactor
-from trackway.capture.secret_names import is_wording
+from trackway.capture.secret_names import is_stand_in, is_wording
 from trackway.capture.text import Json, json_text
 
 CIRCULAR_MARKER: Final = f"{ELLIPSIS}[circular]"
@@ -294,7 +294,9 @@ class _Walk(Leaves):
         return not (redactor is None or name in redactor.safe_keys or redactor.learn(name))
 
     def withheld(self, name: str, member: Any, depth: int) -> Json:
-        """Return the marker that stands under a denied name, or its numbers where it counts."""
+        """Return the marker that stands under a denied name, or what is no secret there."""
+        if type(member) is str and is_stand_in(member, name):
+            return self.value(member, depth + 1)
         if self.redactor is not None and self.redactor.counts(name):
             known = len(self.unrecorded)
             plain = self.value(member, depth + 1)

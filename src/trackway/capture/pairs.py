@@ -52,6 +52,7 @@ _USER_OPTIONS: Final = frozenset(("-u", "-U", "-user", "--user", "--proxy-user")
 _OPTION_MARKER: Final = redaction_marker("command_option")
 # Of numbers alone it is a user and a group.
 _user: Final = re.compile(r"[^\s:]{1,64}:(?P<secret>(?![0-9]+\Z)[^\s:/]{4,})\Z").match
+_is_password: Final = re.compile(r"(?!\[redacted:|[0-9]{1,5}\Z)[^\s<${-].{3,}").fullmatch
 _SHORTEST_OPTION: Final = 6
 """Of `-p` and a password."""
 _FEW: Final = 64
@@ -180,15 +181,21 @@ def _hide_password(items: list[Any], place: int) -> bool:
 
 
 def _hide_client_password(items: list[Any]) -> bool:
-    """Replace the password in the option of a client: `-p` and the password, without a space."""
-    client = False
-    hidden = False
+    """Replace the password in the option of a client: `-p` and the password, without a space.
+
+    Behind `login` and `sshpass` the password is the next item.
+    """
+    client = login = hidden = False
     for place, item in enumerate(items):
         if type(item) is not str:
             continue
         if client and len(item) >= _SHORTEST_OPTION and item[:2] == "-p":
             if not is_marker(item[2:]):
                 items[place], hidden = "-p" + _OPTION_MARKER, True
+        elif login and items[place - 1] == "-p" and _is_password(item):
+            items[place], hidden = _OPTION_MARKER, True
+        elif item == "login" or item.rpartition("/")[2] == "sshpass":
+            client, login = client or item != "login", True
         elif item.rpartition("/")[2].startswith(CLIENTS):
             client = True
     return hidden

@@ -41,6 +41,7 @@ _search_auth: Final = re.compile(kinds.AUTH_SCREEN).search
 _search_url_password: Final = kinds.URL_PASSWORD.pattern.search
 _search_option: Final = re.compile(f"{kinds.OPTION_SCREEN}|{kinds.USER_SCREEN}").search
 _names_secret: Final = re.compile(f"{kinds.TOLD_NAMES}\\Z").search
+_PASSWORD_OPTIONS: Final = kinds.CLIENT_PASSWORD.anchors + kinds.LOGIN_PASSWORD.anchors
 _UNDERSCORED: Final = kinds.UNDERSCORED_KEY.anchors
 _HYPHENATED: Final = ("sk-", *kinds.HYPHENATED_KEY.anchors)
 QUICK_LOOK: Final = 32_768
@@ -85,7 +86,7 @@ def families_in(text: str, raw: bytes, look: Work) -> int:
     if "'" in text and " '" in text and has_anchor(text, kinds.SQL_PASSWORD.anchors):
         found |= CREDENTIALS
     is_option = "-" in text and "-p" in text and (" -p" in text or '"-p' in text or "'-p" in text)
-    if is_option and has_anchor(text, kinds.CLIENT_PASSWORD.anchors):
+    if is_option and has_anchor(text, _PASSWORD_OPTIONS):
         found |= CREDENTIALS
     if " is" in text and _may_be_told(text, " is"):
         found |= CREDENTIALS
@@ -118,7 +119,7 @@ def is_ordinary(text: str, raw: bytes) -> bool:
 def screen_patterns() -> tuple[str, ...]:
     """Return the same as regular expressions without look-around, which RE2 takes."""
     in_words = (
-        *(kinds.OPTION_VALUE, kinds.USER_OPTION, kinds.CLIENT_PASSWORD),
+        *(kinds.OPTION_VALUE, kinds.USER_OPTION, kinds.CLIENT_PASSWORD, kinds.LOGIN_PASSWORD),
         *(kinds.TOLD, kinds.SQL_PASSWORD),
     )
     screened = {*kinds.KEYS, kinds.PRIVATE_KEY, *kinds.CREDENTIALS}.difference(in_words)

@@ -1,9 +1,11 @@
 """Under which names secrets are kept.
 
-1. A name is denied when its letters and digits, in lower case and without trailing digits, end in a
-   name of `DENIED` or its plural, in that of a password and a word of `_AGAIN`
-   (`userPasswordConfirm`), or are `pass`, `pw` or `auth` alone; unless they end in one of
-   `HARMLESS`: `max_tokens` and `next_page_token` are no secrets.
+1. A name is denied when its letters and digits, in lower case and without trailing digits or a
+   version (`_v2`), end in a name of `DENIED` or its plural, or are `pass`, `pw` or `auth` alone;
+   unless they end in one of `HARMLESS`: `max_tokens` and `next_page_token` are no secrets. Behind a
+   denied name a word of `_FORMS` may stand, that says which of them it is or in which form
+   (`old_password_value`, `pwd_hash`), behind that of a password one of `_AGAIN`
+   (`userPasswordConfirm`).
 2. Names of `_BY_WORDS` and those of a user are matched by words, in the singular and the plural:
    `ssn` denies `ssn`, `customer_ssn` and `customerSsns`, but not `lesson`. Accents and wide
    letters make no difference.
@@ -26,7 +28,7 @@ DENIED: Final = (
     *("credentials", "cookie", "cookies", "cvv", "cvc", "cardnumber", "connectionstring"),
     *("dbpass", "userpass", "adminpass", "rootpass", "smtppass", "mailpass", "ftppass"),
     *("loginpass", "authpass", "proxypass", "basicauth", "httpauth", "proxyauth"),
-    *("passwordhash", "secretvalue", "tokenvalue", "clientassertion", "refreshtokens"),
+    *("clientassertion", "refreshtokens", "secretid"),
     *("passwort", "kennwort", "wachtwoord", "senha", "contrasena", "depasse", "phpsessid"),
     *("jsessionid", "socialsecuritynumber"),
     *("accesstokens", "bearer", "authheader", "xauth", "jwt", "otp", "mfacode"),
@@ -79,13 +81,15 @@ _NO_PLURALS: Final = ("pins",)
 _SINGULAR_ONLY: Final = "authorizations"
 """Payments have them."""
 _PASSWORDS: Final = ("password", "passwd", "passphrase", "passcode", "pwd")
-_AGAIN: Final = (
-    *("confirm", "confirmation", "again", "repeat", "verify", "verification", "old", "new"),
-    *("current", "plain"),
+_AGAIN: Final = ("confirm", "confirmation", "again", "repeat", "verify", "verification")
+_FORMS: Final = (
+    *("old", "new", "current", "previous", "backup", "value", "plain", "hash", "base", "seed"),
+    "code",
 )
-AGAIN: Final = f"(?:{'|'.join(_AGAIN)})"
+AGAIN: Final = f"(?:{'|'.join((*_AGAIN, *_FORMS, 'id', 'v'))})"
 MORE: Final = f"(?:s|[_-]?{AGAIN})"
 """A regular expression, in lower case, of what may follow a name in a longer one."""
+_version: Final = re.compile(r"(?:[^A-Za-z0-9]v|[^A-Za-z0-9]V|(?<=[a-z])V)[0-9]{0,3}\Z")
 ALONE: Final = frozenset(("pass", "pw", "auth"))
 _MANY: Final = "tokens"
 _LONGEST: Final = 1024
@@ -94,13 +98,21 @@ _ENDINGS: Final = frozenset(
     for name in (
         *DENIED,
         *(f"{name}s" for name in (*DENIED, *_BY_WORDS)),
-        *(*_AGAIN, *ALONE, *_BY_WORDS),
+        *(*_AGAIN, *_FORMS, *ALONE, *_BY_WORDS),
+        *(f"{name}v" for name in (*DENIED, *_BY_WORDS)),
     )
 )
 _is_amount: Final = re.compile(r"[0-9][0-9.,_]*").fullmatch
 _is_wording: Final = re.compile(
     r"(?:[A-Z]?[a-z]+|[A-Z])(?:[ _'-]{1,2}(?:[A-Z]?[a-z]+|[A-Z]))*+[.:!?]?"
 ).fullmatch
+_stands_in: Final = re.compile(
+    r"[*•●█]{3,}|\$[A-Z][A-Z0-9_]+|%[A-Z][A-Z0-9_]+%|\$\{{1,2}[^{}\"']{1,128}\}{0,2}"
+    r"|\{\{[^{}\"']{1,128}\}\}|\{[A-Za-z_][A-Za-z_.]{0,62}\}|<[A-Za-z][A-Za-z _-]{0,62}>"
+    r"|(?i:your[_-][a-z]+(?:[_-][a-z]+)*)"
+).fullmatch
+_is_symbol: Final = re.compile("[A-Z]{2,5}").fullmatch
+_URL: Final = re.compile(r"https?://[^\s/@?]+(?:/[^\s@?]*)?(?=\s|\Z)")
 _LEFT_OUT: Final = ("…[", "[truncated ")
 _DIGITS: Final = "0123456789"
 _NOT_ALPHANUMERIC: Final = re.compile(r"[^a-z0-9]+")
@@ -128,6 +140,7 @@ class DeniedNames:
         ending = key.rstrip(_DIGITS)[-3:]
         # Most keys end in letters that no denied name ends in.
         if not ending.isalpha() or not ending.isascii() or ending.lower() in _ENDINGS:
+            key = _version.sub("", key)
             squeezed = _squeezed(key).rstrip(_DIGITS)
             if _is_denied(squeezed) or is_alone(key) or _ends_in_word(squeezed, key):
                 return True
@@ -143,6 +156,8 @@ class DeniedNames:
     def withholds(self, key: str, value: Any) -> bool:
         """Whether a value, of plain JSON values, must never be recorded under this name."""
         if value is None or type(value) is bool or value == "" or not self.denies(key):
+            return False
+        if isinstance(value, str) and is_stand_in(value, key):
             return False
         return not (self.counts(key) and is_count(value, key))
 
@@ -174,9 +189,16 @@ def is_password(name: str) -> bool:
     return _squeezed(name).rstrip(_DIGITS).endswith(_PASSWORDS)
 
 
+def is_stand_in(text: str, name: str) -> bool:
+    """Whether a text under a name only stands for a secret, or names a currency."""
+    if _stands_in(text) is not None:
+        return True
+    return _is_symbol(text) is not None and _squeezed(name).endswith("token")
+
+
 def is_wording(text: str) -> bool:
     """Whether a text is plain words, as prose and names of fields have them: no secret."""
-    return _is_wording(text) is not None
+    return _is_wording(_URL.sub("", text).strip()) is not None
 
 
 def is_count(value: Any, key: str) -> bool:
@@ -201,6 +223,10 @@ def _is_denied(squeezed: str) -> bool:
             return False
         one = squeezed[:-1]
         return one.endswith(DENIED) and one[-1] != "s" and not one.endswith(HARMLESS)
+    if squeezed.endswith(_FORMS):
+        return any(
+            squeezed.endswith(form) and _is_denied(squeezed[: -len(form)]) for form in _FORMS
+        )
     return any(
         squeezed.endswith(again) and squeezed[: -len(again)].endswith(_PASSWORDS)
         for again in _AGAIN

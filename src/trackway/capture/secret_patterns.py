@@ -4,8 +4,9 @@
    scan cheap; `pattern` decides. The group `secret`, where there is one, is what gets replaced.
    Every pattern is linear in the length of a text, whatever the text: what could begin inside a run
    that a failed match has read is read with that match.
-2. A card number is 13 to 19 digits, grouped as cards are or not at all, that begins as payment
-   cards do (3 to 6, or 2221 to 2720) and passes Luhn; not in a hexadecimal digest, no fraction.
+2. A card number is 14 to 19 digits, grouped as cards are or not at all, that has the beginning and
+   the length of an issuer's cards and passes Luhn; not behind a plus (a phone number), not in a
+   hexadecimal digest, no fraction. Long numbers of phones, devices and articles have other lengths.
 3. `screen.py` relies on the shape of vendor keys: 16 letters, digits, `_` or `-` in a row; behind a
    prefix that ends in an underscore 13 letters or digits; behind one that ends in a hyphen (after a
    letter g to z) 16 more. A new row that is shorter needs a place there.
@@ -175,17 +176,24 @@ USER_OPTION: Final = _kind(
     r"(?P<secret>(?![0-9]+(?:[\s\"'\\]|\Z))[^\s:\"'\\/]{4,})(?=[\s\"'\\]|\Z)",
     *(f"-{name}{after}" for name in ("u", "user", "U") for after in " =\"'\\"),
 )
+_SOME_ARGUMENTS: Final = (
+    r"(?:(?: [^\s]{1,65}+){0,8}? "
+    rf"|(?:{_NEXT_ARGUMENT}[^\s\"'\\]{{1,64}}){{0,8}}?{_NEXT_ARGUMENT})"
+)
 CLIENTS: Final = ("mysql", "mariadb", "sshpass")
 CLIENT_PASSWORD: Final = _kind(
     "command_option",
-    rf"(?:{'|'.join(CLIENTS)})[a-z_-]{{0,16}}"
-    # In a list of arguments each is quoted by itself.
-    rf"(?:(?: [^\s-]?[^\s]{{1,64}}){{0,8}}? "
-    rf"|(?:{_NEXT_ARGUMENT}[^\s\"'\\]{{1,64}}){{0,8}}?{_NEXT_ARGUMENT})-p[\"']?"
+    rf"(?:{'|'.join(CLIENTS)})[a-z_-]{{0,16}}{_SOME_ARGUMENTS}-p[\"']?"
     r"(?P<secret>[^\s\"'\\]{4,})",
     *CLIENTS,
 )
-CLIENT_SCREEN: Final = "[ \"']-p[^ ]"
+CLIENT_SCREEN: Final = "[ \"']-p"
+LOGIN_PASSWORD: Final = _kind(
+    "command_option",
+    rf"(?:sshpass|login)\b{_SOME_ARGUMENTS}-p(?: {{1,4}}|=|{_NEXT_ARGUMENT})[\"']?"
+    r"(?P<secret>(?![0-9]{1,5}(?:[\s\"'\\]|\Z))[^\s\"'\\<$[{-][^\s\"'\\]{3,})",
+    *("sshpass", "login"),
+)
 TOLD_NAMES: Final = (
     "(?:[Pp]ass ?(?:word|phrase|code)|[Pp]wd|[Ss]ecret|[Tt]oken"
     "|(?:[Aa]pi|API|[Ss]ecret)[ _-]?[Kk]ey|(?:[Pp]in|PIN)(?: ?[Cc]ode)?)"
@@ -247,6 +255,7 @@ CREDENTIALS: Final = (
     OPTION_VALUE,
     USER_OPTION,
     CLIENT_PASSWORD,
+    LOGIN_PASSWORD,
     TOLD,
     NETRC,
     SQL_PASSWORD,
@@ -274,7 +283,7 @@ _DOUBLED: Final = bytes.maketrans(b"0123456789", b"0246813579")
 
 
 _ISSUED: Final = re.compile(
-    r"4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})\Z"  # Visa
+    r"4(?:[0-9]{15}|[0-9]{18})\Z"  # Visa
     r"|3[47][0-9]{13}\Z"  # American Express
     r"|3(?:0[0-5]|09|[689][0-9])[0-9]{11,16}\Z"  # Diners Club
     r"|35[0-9]{14,17}\Z"  # JCB
@@ -293,16 +302,16 @@ def passes_luhn(digits: str) -> bool:
 
 
 def is_card_number(digits: str) -> bool:
-    """Whether digits may be the number of a payment card: by issuer, length and check digit."""
+    """Whether digits may be the number of a payment card."""
     return _ISSUED.match(digits) is not None and passes_luhn(digits)
 
 
 def _is_card(match: re.Match[str]) -> bool:
-    if not is_card_number(match[0].translate(_NO_DIGITS)):
-        return False
     text = match.string
     if text[max(0, match.start() - 1) : match.start()] == "+":
         return False  # a telephone number with its country
+    if not is_card_number(match[0].translate(_NO_DIGITS)):
+        return False
     end = _TOKEN_END.match(text, match.end(), match.end() + _LONGEST_DIGEST)
     before = text[max(0, match.start() - _LONGEST_DIGEST) : match.start()]
     token = before[len(before.rstrip(_ALPHANUMERIC)) :] + match[0] + (end[0] if end else "")

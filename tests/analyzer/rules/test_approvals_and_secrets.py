@@ -110,6 +110,11 @@ class TestNoSecrets:
         [
             ({"q": "key sk-proj-" + "a1B2" * 6}, "$.q holds a secret (api_key)"),
             ({"card": "4242 4242 4242 4242"}, "$.card holds a secret (card)"),
+            ({"card": 4242424242424242}, "$.card holds a secret (card)"),
+            ({"phone": "+4915112345678", "imei": 490154203237518}, None),
+            ({"new_string": "api_key = settings.API_KEY"}, None),
+            ({"password": "$DB_PASSWORD", "token": "CNY"}, None),
+            ({"command": "docker login -p hunter2"}, "$.command holds a secret (command_option)"),
             ({"a": [{"password": "hunter2"}]}, "$.a[0].password holds a value that its name"),
             ({"password": "[redacted:key_name]"}, "$.password holds a value that its name"),
             ({"note": "use [redacted:api_key]"}, "$.note holds a secret (api_key)"),

@@ -65,7 +65,8 @@ SECRETS = {
     "5555555555554444": "card",
     "3782 822463 10005": "card",
     "2223003122003222": "card",
-    "4222222222222": "card",
+    "6011111111111117": "card",
+    "3530111333300000": "card",
     "30569309025904": "card",
 }
 SHORTEST = {
@@ -112,6 +113,9 @@ CREDENTIALS = [
     ("https://b/k?sv=1&sig=aGVsbG8lMkZ3b3JsZA%3D", "https://b/k?sv=1&sig=[redacted:url_signature]"),
     ("mysql --password hunter2 -v", "mysql --password [redacted:command_option] -v"),
     ("x --db-admin-Token  abcd1234", "x --db-admin-Token  [redacted:command_option]"),
+    ("docker login -u me -p hunter2 reg", "docker login -u me -p [redacted:command_option] reg"),
+    ('["docker","login","-p","hunter2"]', '["docker","login","-p","[redacted:command_option]"]'),
+    ("sshpass -p hunter2 ssh x", "sshpass -p [redacted:command_option] ssh x"),
     ("curl -u me:hunter2 https://x", "curl -u me:[redacted:command_option] https://x"),
     ("curl --user=me:hunter2 x", "curl --user=me:[redacted:command_option] x"),
     ("curl -U me:hunter2 x", "curl -U me:[redacted:command_option] x"),
@@ -276,6 +280,7 @@ HARMLESS = [
     "chatcmpl-AbCdEfGhIjKlMnOpQrStUvWx",
     "550e8400-e29b-41d4-a716-446655440000",
     "4111 1111 1111 1112",
+    "+30569309025904",
     "docker run -u 1000:1000 -v /a:/b image",
     "see --token for the token, and --no-password -v",
     "the design=of the config=is simple",
@@ -294,10 +299,29 @@ HARMLESS = [
     "https://example.com/a@b:c",
     "ada@example.org",
     "+49 30 1234567",
+    *("+4915112345678", "4915112345678", "+5511912345678", "490154203237518", "4006381333931"),
     "secretary: Ada",
     "Authorization: [redacted:card]",
     "Favourite cookie: recipe no 42",
     "monkey=banana",
+    "api_key = settings.API_KEY",
+    "password: str = Field(...)",
+    "if (password === confirmPassword) {",
+    "self.token = token",
+    "f(password=password, token=self.token)",
+    "token = await this.auth.refresh(user.id);",
+    'api_key="<YOUR_API_KEY>"',
+    "api_key: process.env.OPENAI_API_KEY",
+    'password: "********"',
+    'password: "$DB_PASSWORD"',
+    "PASSWORD=${PW} x",
+    'password: "{{vault:db}}"',
+    "token: ${{ secrets.GH }}",
+    'token: "USDC"',
+    "Password: reset it here https://example.org/reset",
+    "def sign_in(password: str, token: Optional[str] = None):",
+    "const token = req.headers.authorization;",
+    "ssh login -p 2222",
     "--- PASS: test_refund[1] (0.00s)",
     "auth: 4012 users, compass: N4012, author: a1b2c, passed=4012, pass_rate: 0.9912",
     "completion_tokens: 15000, 'tokens': 15000, token_count=15000",
@@ -357,6 +381,26 @@ def test_a_quoted_secret_goes_to_its_own_closing_quote_however_deep_it_is(
     assert "x9" not in written
     assert ("kept" in written) == more
     assert "hunter2" not in (CAPTURE.value({"note": [text]}).text or "")
+
+
+@pytest.mark.parametrize("command", [["docker", "login", "-u", "me"], ["/bin/sshpass"]])
+def test_the_password_that_follows_its_option_in_a_list_is_not_recorded(command: list[str]) -> None:
+    captured = CAPTURE.arguments({"args": [*command, "-p", "hunter2", "x"]})
+    hidden = [*command, "-p", "[redacted:command_option]", "x"]
+    assert json.loads(captured.text or "") == {"args": hidden}
+    ports = {"args": ["ssh", "login", "-p", "2222"]}
+    assert json.loads(CAPTURE.arguments(ports).text or "") == ports
+
+
+@pytest.mark.parametrize("value", ["********", "$DB_PASSWORD", "{{vault:db}}", "<YOUR_API_KEY>"])
+def test_what_stands_for_a_secret_stays_under_its_name(value: str) -> None:
+    assert CAPTURE.arguments({"password": value}).text == json.dumps(
+        {"password": value}, separators=(",", ":")
+    )
+    assert json.loads(CAPTURE.value({"token": "CNY", "password": "CNY"}).text or "") == {
+        "token": "CNY",
+        "password": HIDDEN,
+    }
 
 
 @pytest.mark.parametrize("text", HARMLESS)
@@ -427,6 +471,8 @@ def test_the_value_under_a_denied_key_is_never_recorded(key: str) -> None:
         *("pins", "shipping", "seed", "session_id", "status_code", "zip_code", "answer", "phrase"),
         *("partition_key", "cache_key", "lesson", "dsn", "naïve", "paraphrase"),
         *("authority", "authors", "oauth", "authorizations", "confirm", "keys", "pass1"),
+        *("token_id", "next_page_token_value", "secret_name", "password_policy", "key_base"),
+        *("monkey_v2", "code_v1", "value", "base_hash", "old_value", "hash_code", "conv_v2"),
     ],
 )
 def test_the_value_under_a_harmless_key_stays(key: str) -> None:
@@ -484,6 +530,9 @@ def test_a_number_under_a_name_of_the_user_does_not_stay() -> None:
     [
         *("pin", "ssn", "mnemonic", "seed_phrase", "recovery_codes", "backupCodes", "2fa_code"),
         *("security_answer", "OPENAI_KEY", "Passwort", "mot_de_passe", "senha", "wachtwoord"),
+        *("api_key_v2", "apiKeyV2", "old_password_value", "secret_key_base", "pwd_hash"),
+        *("secret_id", "secretId", "webhook_secret_v1", "otp_code", "totp_seed", "token-backup"),
+        *("api_key_old", "passwordHash", "authorization_code", "db_password_plain", "jwt_value"),
     ],
 )
 def test_a_name_that_denies_a_key_denies_it_in_texts_and_pairs_too(name: str) -> None:
