@@ -7,7 +7,8 @@ Asked of a call that `happened` would take for done. It is left open where
    word of failure, as the answer of a server ("HTTP 500 Internal Server Error"), or as an object or
    list that speaks against it, written in JSON or as Python shows it (`{'error': 'declined'}`).
    What stands in quotes or behind `if` does not count;
-2. a member is named after what went wrong (`error_message`, `decline_code`) and holds something;
+2. a member is named after what went wrong (`error_message`, `decline_code`) and holds something,
+   or a `type` is that of an error;
 3. a `code` is a word of failure or an HTTP status from 400 on, an `exit_code` another than 0;
 4. nothing but flags that are false is there, one of which is the name of what was to be done
    (`{"refunded": false}`), and texts;
@@ -82,6 +83,8 @@ _OF_SERVERS: Final = frozenset(["statusCode", "status_code", "StatusCode"])
 _DONE_WORDS: Final = frozenset(
     [*_TO_BE_DONE, *DONE, "okay", "complete", "approved", "confirmed", "true", "yes", "passed"]
 )
+_ERROR_TYPE: Final = re.compile(r"(?:\w+\.)*\w+(?:Error|Exception)")
+"""The type of an error that was returned, not raised."""
 _DEEPEST: Final = 4
 _LONGEST: Final = 400
 """Longer texts are what a tool found or made, not what it says of itself."""
@@ -132,6 +135,7 @@ DOUBTED: Final = (
     rf'|"(?:{"|".join(_WORDS)})":"{_BLANKS}[\[{{]'
     rf'|"(?:{"|".join(_WRAPPERS)})":"{_BLANKS}(?:[\[{{]|(?i:{_IN_TEXT}(?:error|exception|fail)|traceback))'
     rf'|"(?i:{_WENT_WRONG})":'
+    r'|"type":"[\w.]+(?:Error|Exception)"'
     rf'|"(?:{"|".join(_CODES)})":"?[45]\d\d\b|"(?:{"|".join(_EXITS)})":'
     rf'|"(?:{"|".join(_WRAPPERS)})":[{{\[]'
     rf'|"(?i:{"|".join(sorted(_TO_BE_DONE))})":(?:false|0\b|\[\])'
@@ -273,6 +277,8 @@ def _tells_a_failure(name: str, value: JsonValue) -> bool:
         return _is_code_of_failure(value)
     if name in _EXITS:
         return holds_error(value)
+    if name == "type" and isinstance(value, str):
+        return _ERROR_TYPE.fullmatch(value) is not None
     return _is_named_after_it(name) and holds_error(value)
 
 

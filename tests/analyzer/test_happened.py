@@ -183,6 +183,8 @@ def test_what_a_tool_cancelled_is_cancelled(tool: str, result: Any, ok: bool) ->
         ([None, "card declined"], None),
         ([None, "A1"], True),
         ([True, "declined before"], True),
+        ({"args": ["declined"], "type": "ValueError"}, None),
+        ({"type": "error_report", "id": 1}, True),
         ({"deleted": 0}, None),
         ({"rows_affected": 0}, None),
         ({"rows_affected": 2}, True),
