@@ -32,11 +32,12 @@ MESSAGE_KEYS: Final = frozenset(
     ]
 )
 """Members of a message that its readers look at, or that hold no call."""
-_USED: Final = re.compile(
+USED: Final = re.compile(
     r"(used|called|invoked|executed)[_ ]?tools?$|tools?[_ ]?(used|called|invoked|executed)$"
     r"|actions?$",
     re.IGNORECASE,
 )
+"""Keys of lists of tools that were used, which `tell_of_the_rest` tells of."""
 _DESCRIBED: Final = re.compile(r"(tools?|functions?)([_ ]?(schemas?|definitions?|specs?))?$")
 _NAMES: Final = ("tool", "tool_name", "toolName", "name", "function_name", "function")
 _MOST: Final = 20_000
@@ -106,7 +107,7 @@ def _calls(key: str, value: Any) -> Iterator[str | None]:
 
 def _under(key: object) -> tuple[bool, bool]:
     """Tell whether calls, or names of tools that were used, stand under a key."""
-    return names_calls(str(key)), _USED.search(str(key)) is not None
+    return names_calls(str(key)), USED.search(str(key)) is not None
 
 
 def _text(value: Any) -> str | None:

@@ -17,6 +17,7 @@ from typing import Any, Final
 from trackway_analyzer.dialects.parts import looks_like_a_call
 from trackway_analyzer.dialects.values import json_of
 from trackway_analyzer.model import JsonValue
+from trackway_analyzer.read.transcripts.beside_messages import USED
 from trackway_analyzer.read.transcripts.unusual_roles import with_usual_role
 from trackway_analyzer.read.unread_forms import names_calls, tells_of_a_call
 
@@ -79,7 +80,8 @@ def call_like(raw: Mapping[str, Any], parts: list[Any] | None) -> Iterator[str]:
             yield f"a part {_named(block)}that looks like a call, in no form that is known"
     answers = any(isinstance(part, dict) and part.get("type") == _ANSWER for part in parts)
     for key, value in () if answers else raw.items():  # an answer may repeat its call
-        if isinstance(value, dict | list) and value and key not in _READ and names_calls(key):
+        unread = isinstance(value, dict | list) and value and key not in _READ
+        if unread and names_calls(key) and not USED.search(key):
             yield f"{key} of a message, which is not read"
     calls = raw.get("tool_calls")
     for call in calls if isinstance(calls, list) else (calls,):
