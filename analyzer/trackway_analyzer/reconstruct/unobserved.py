@@ -2,8 +2,8 @@
 
 1. Of a call: it was asked for in the last turn of a run without any tool span; it was answered and
    lacks the span that it would have; it has neither, and its agent's models went on and were told
-   of no call in a form that is read, or its agent failed, perhaps in the call; its tool is not
-   named.
+   of no call in a form that is read, or its agent failed, perhaps in the call, or it is the
+   last and the SDK leaves calls to its client; its tool is not named.
 2. Of a run without one tool step: tools were offered to a model whose output is not recorded, or it
    stopped for a call that is not; a model's output is not recorded, no later input repeats it
    (`repeated_turns`), and the run holds no span of the recorder's and none of an instrumentor that
@@ -43,6 +43,9 @@ _NOTHING_SEEN: Final = "instrument() was on, and no step of the run is recorded"
 _ANSWERED: Final = "answered in the messages, and no span shows that it ran"
 _UNTOLD: Final = "the model went on, and what it was told of the call is not in its messages"
 _DIED: Final = "asked for before the agent failed, perhaps in this call"
+_LEFT: Final = "asked for in the last turn, and the client may carry it out, which has no span"
+_LEFT_TO_CLIENTS: Final = "ai"
+"""Scope of the Vercel AI SDK, which leaves calls of tools without `execute` to the client."""
 _UNNAMED: Final = "a call of a tool that the record does not name"
 _SILENT: Final = "what a model asked for is not recorded, and no span would show a tool"
 
@@ -70,14 +73,19 @@ def _unobservable(evidence: Evidence) -> Found:
     unanswered = np.setdiff1d(np.flatnonzero(tool & unrun & ~told), hidden)
     untold, last = _untold(steps, unanswered)
     top = (columns.is_agent | (evidence.tree.parent == NONE)) & ~columns.is_step
-    last = last[np.isin(step_run[last], run[top & columns.failed & (run != NONE)])]
-    others = np.concatenate((hidden, unseen, untold, last))
+    died = last[np.isin(step_run[last], run[top & columns.failed & (run != NONE)])]
+    scopes = columns.array("scope").dictionary.to_pylist()
+    clients = scopes.index(_LEFT_TO_CLIENTS) if _LEFT_TO_CLIENTS in scopes else len(scopes)
+    of_clients = run[columns.codes("scope") == clients]
+    left = np.setdiff1d(last[np.isin(step_run[last], of_clients)], died)
+    others = np.concatenate((hidden, unseen, untold, died, left))
     unnamed = np.setdiff1d(np.flatnonzero(tool & _nameless(steps)), others)
     found = (
         (hidden, "asked for, and no span of the run would show that it ran"),
         (unseen, _ANSWERED),
         (untold, _UNTOLD),
-        (last, _DIED),
+        (died, _DIED),
+        (left, _LEFT),
         (unnamed, _UNNAMED),
     )
     for rows, detail in found:

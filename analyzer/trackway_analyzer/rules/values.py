@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from trackway.schema import REDACTION_MARKER
 from trackway_analyzer.json_text import compact
+from trackway_analyzer.json_text import is_cut as ends_early
 from trackway_analyzer.model import JsonValue
 
 if TYPE_CHECKING:
@@ -202,8 +203,8 @@ def loses_members(value: JsonValue) -> bool:
 
 
 def shows_a_cut(text: str, value: JsonValue) -> bool:
-    """Whether a value, read from this text, says itself that the recorder cut something away."""
-    return CUT_MARK in text and is_cut(value)
+    """Whether a value, read from this text, says itself that somebody cut something away."""
+    return (CUT_MARK in text and is_cut(value)) or (isinstance(value, str) and ends_early(value))
 
 
 def is_redacted(value: JsonValue) -> bool:

@@ -204,10 +204,10 @@ def test_no_rule_takes_a_call_that_only_an_answer_tells_of_for_made_or_not_made(
 
 
 def asked_without_a_span(
-    *, status: str = "OK", later: Sequence[Message] | None = None
+    *, status: str = "OK", scope: str | None = None, later: Sequence[Message] | None = None
 ) -> Trajectory:
     """The second of two calls has neither a span nor an answer that is read."""
-    record = Recording()
+    record = Recording(scope=scope)
     agent = record.agent("support", status=status)
     record.model(agent, told=[], asks=[call("lookup", {}, "c1")])
     record.tool("lookup", {}, "done", agent, call_id="c1")
@@ -228,6 +228,12 @@ def states(run: Trajectory) -> list[State]:
 def test_a_call_in_which_an_agent_may_have_failed_may_have_been_made():
     assert states(asked_without_a_span(status="ERROR")) == OPEN
     assert states(asked_without_a_span()) == [State.VIOLATED, State.VIOLATED]
+
+
+def test_a_call_that_is_left_to_the_client_may_have_been_made():
+    assert states(asked_without_a_span(scope="ai")) == OPEN
+    told = [asked(call("refund", {}, "c2")), user("and?")]
+    assert states(asked_without_a_span(scope="ai", later=told)) == [State.VIOLATED] * 2
 
 
 def test_a_call_may_have_been_made_where_the_next_turn_was_told_of_none_that_is_read():
@@ -350,7 +356,11 @@ def test_calls_that_only_the_messages_tell_of_become_steps():
     record = Recording()
     told = [user("Where is order 7?")]
     record.model(told=told, asks=[LOOKUP, POLICY])
-    told += [asked(LOOKUP, POLICY), answered("c1", {"total": 84}), answered("c2", {"error": "no"})]
+    told += [
+        asked(LOOKUP, POLICY),
+        answered("c1", {"total": 84}),
+        answered("c2", {"error": "down"}),
+    ]
     record.model(told=told, asks=[call("refund", {"id": 7}, "c3")])
     told += [asked(call("refund", {"id": 7}, "c3")), answered("c3", "Error: gateway timeout")]
     record.model(told=told, says="Sorry.")

@@ -59,6 +59,11 @@ OPEN: list[tuple[Rule, list[Call], dict[str, Any]]] = [
         {},
     ),
     (
+        Grounded("refund", "order_id", "find.id"),
+        [call("find", {}, '{"id": "A123", "to'), call("refund", {"order_id": "A123"})],
+        {},
+    ),
+    (
         Sequence((FIND, REFUND)),
         [call("find", {}, {"id": "A123"}), call("refund", {"order_id": CUT})],
         {},

@@ -22,6 +22,7 @@ FILES = [
     "pydantic-ai-native-v2/fail.json",
     "strands-agents-native/fail.json",
     "raw-openai-chat-traceloop/fail.json",
+    "raw-anthropic-openinference/fail.json",
 ]
 RULES = """
 never: [refund_create]
