@@ -34,7 +34,7 @@ from trackway.driving import Opened, detach
 from trackway.faults import goes_on
 from trackway.fields import is_a, text_of
 from trackway.handed_over import tell_begun
-from trackway.late_steps import leave_open
+from trackway.late_steps import leave_open, steps_outside
 from trackway.llm import LlmPlan
 from trackway.plans import Request, StepPlan, ToolPlan
 from trackway.propagation import resumed
@@ -58,12 +58,14 @@ class _Block:
 
     _live: Opened | None = None
     _token: Token[Context] | None = None
+    _outside = 0
+    """How many steps outside any run there had been when it began."""
 
     def _leave(self, error: BaseException | None) -> None:
         live, self._live = self._live, None
         token, self._token = self._token, None
         if token is not None:
-            _leave_context(live, token)
+            _leave_context(live, token, self._outside)
         if live is None:
             return
         if error is None:
@@ -88,15 +90,14 @@ class _Block:
         self._leave(error)
 
 
-def _leave_context(live: Any, token: Token[Context]) -> None:
+def _leave_context(live: Any, token: Token[Context], outside: int) -> None:
     """Go back to where the block began, unless another run is there by now.
 
-    A block inside a generator is left when its reader has come so far. Where other runs began or
-    ended in between, nobody knows whose the steps of that time were.
+    A block inside a generator is left when its reader has come so far: see `late_steps.py`.
     """
     here: Any = get_current().get(PLACE)
     of, now = (None if place is None else place.run for place in (live, here))
-    if of is not now:
+    if of is not now and (not is_over(here) or steps_outside() > outside):
         leave_open(of, now)
     if of is now or is_over(here):
         detach(token)
@@ -183,6 +184,7 @@ class run(_Block):
             if is_unheard_of:
                 _unheard_of.add(opened)
         self._token = otel_context.attach(self._live.context)
+        self._outside = steps_outside()
         return opened
 
     async def __aenter__(self) -> Run:

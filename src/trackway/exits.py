@@ -32,6 +32,8 @@ from typing import Any, Final
 from trackway.noticed import bring_to_notice, has_begun
 
 _LOGGER: Final = logging.getLogger("trackway")
+_INIT: Final = 1
+"""The first process of a container, which no signal ends by default: it goes on after SIGTERM."""
 _EARLY: Final = 100
 """Before queues and managers go, to which `multiprocessing` gives lower priorities."""
 
@@ -142,6 +144,8 @@ def _standing_in_for_default(set_handler: Callable[..., Any]) -> Callable[..., A
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
+    if os.getpid() == _INIT:
+        return
     has_begun()
     _close_and_say()
     set_handler = getattr(signal.signal, "original", signal.signal)

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -77,21 +76,17 @@ def tell_begun(run: Mapping[str, Any], context: Context | None = None) -> str:
     return part
 
 
-@contextmanager
-def telling_end(part: str, run: Mapping[str, Any], parts: Parts) -> Iterator[None]:
-    """Record after the block that a part of a run has ended here.
+def tell_end(part: str, run: Mapping[str, Any], parts: Parts, unseen_before: int) -> None:
+    """Record that a part of a run has ended here.
 
     A part of which something was not recorded, because `configure()` came too late, has no end.
+    `unseen_before` is what `unseen()` gave when it began.
     """
-    before = unseen()
-    try:
-        yield
-    finally:
-        if unseen() == before:
-            _leave_mark({**run, Trackway.HANDED_OVER_PART: part, **parts.attributes()}, None)
-        else:
-            _leave_mark({**run, Trackway.HANDED_OVER: part}, None)
-            _warn()
+    if unseen() == unseen_before:
+        _leave_mark({**run, Trackway.HANDED_OVER_PART: part, **parts.attributes()}, None)
+    else:
+        _leave_mark({**run, Trackway.HANDED_OVER: part}, None)
+        _warn()
 
 
 def _is_unheard_of() -> bool:

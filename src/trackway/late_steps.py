@@ -1,18 +1,24 @@
 """Whose is a step, where more than one run could be meant? It leaves a hole in each clock.
 
 1. A thread or a task keeps the run in which it was started. What it does after the end is a step of
-   that run still: the usual background task.
-2. A worker that was started on first use, inside a run, keeps that run as well, and serves others.
-   Nothing tells the two apart. So each run that began after that end, and is open, gets a hole: the
-   step may be its own, and nothing is concluded from not seeing it there.
+   that run still: the usual background task, the body of a streamed answer.
+2. A thread that was started on first use, inside a run, to serve all that come, keeps that run as
+   well. It tells itself by its second job: it has taken a step, a run began, and now it takes
+   another, while its own run is over. Each such run that is open gets a hole: the step may be its
+   own, and nothing is concluded from not seeing it there. Tasks are not judged so, for servers
+   stream and work on in tasks whose runs are over.
 3. A place that a carrier names is meant, whether its run has ended here or not.
 4. A block inside a generator is open while its reader does other things. If it ends where another
-   run is current, or none, then steps of either may stand in the other, or in none.
+   run is current, steps of either may stand in the other. If it ends where none is, in another
+   context, it has lost those that were taken outside any run meanwhile, as far as there are any.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
+import time
+from collections.abc import Callable
 from functools import cache
 from typing import Final
 
@@ -23,16 +29,48 @@ _LOGGER: Final = logging.getLogger("trackway")
 
 def next_step(place: Place | None, run: Run) -> int:
     """Take the next value of the run's logical clock."""
-    if is_over(place):
-        _leave_holes(run)
+    if _last_steps:
+        thread = threading.get_ident()
+        if thread in _last_steps:
+            before, _last_steps[thread] = _last_steps[thread], time.time_ns()
+            if before and is_over(place):
+                _leave_holes(run, before)
     return run.tick()
 
 
-def _leave_holes(over: Run) -> None:
+def started_in_run(function: Callable[[], object]) -> None:
+    """Run what a thread does that was started inside a run."""
+    thread = threading.get_ident()
+    _last_steps[thread] = 0
+    try:
+        function()
+    finally:
+        _last_steps.pop(thread, None)
+
+
+def note_outside() -> None:
+    """Take note of a step outside any run."""
+    _Outside.steps += 1
+
+
+def steps_outside() -> int:
+    """Return how many steps outside any run there were in this process."""
+    return _Outside.steps
+
+
+class _Outside:
+    steps = 0
+
+
+_last_steps: dict[int, int] = {}
+"""Threads that were started inside a run, with the time (ns) of their last step; 0: none yet."""
+
+
+def _leave_holes(over: Run, before: int) -> None:
     end = getattr(over.span, "end_time", None)
     for run in open_runs():
         began = getattr(run.span, "start_time", None)
-        if end is not None and began is not None and began >= end:
+        if end is not None and began is not None and began >= max(end, before):
             run.tick()
             _tell_of_step()
 
@@ -58,8 +96,8 @@ def _tell_of_block() -> None:
 @cache
 def _tell_of_step() -> None:
     _LOGGER.warning(
-        "trackway: a step began after its run had ended, in a thread or a task that was started "
-        "inside that run, while another run was open. If a worker serves them all, it may be the "
-        "other run's, which has the gap 'missing_steps' now. Start workers outside runs, or hand "
-        "the run over with each job: trackway.carrier(), and trackway.carried(...) in the worker"
+        "trackway: a thread that was started inside a run takes steps after its end, and began one "
+        "while another run was open. If it serves them all, the step may be the other run's, which "
+        "has the gap 'missing_steps' now. Start workers outside runs, or hand the run over with "
+        "each job: trackway.carrier(), and trackway.carried(...) in the worker"
     )

@@ -29,7 +29,7 @@ from trackway.faults import goes_on
 from trackway.fields import text_of
 from trackway.foreign import attributes_of, is_own, is_same_call, operation_of, tool_of
 from trackway.ids import made_up_operation_id
-from trackway.late_steps import next_step
+from trackway.late_steps import next_step, note_outside
 from trackway.named_fields import note_missing
 from trackway.questions import answer
 from trackway.recording import Recorder, put
@@ -114,6 +114,8 @@ class StepPlan(Plan):
                 operation_id = made_up_operation_id(run.id)
                 attempt = Attempt(attempt.number, operation_id)
             live.attempt = attempt
+        else:
+            note_outside()
         if operation_id is not None:
             named = self.operation_id if isinstance(self.operation_id, str) else ""
             attributes[Trackway.OPERATION_ID] = recorder.names.id_text(operation_id, named)

@@ -43,7 +43,7 @@ from trackway.foreign import (
     operation_of,
     tool_of,
 )
-from trackway.late_steps import next_step
+from trackway.late_steps import next_step, note_outside
 from trackway.recording import Recorder, active
 from trackway.run import FOREIGN_PLACE, PLACE, Run, is_over, new_identity
 from trackway.sampling import is_drawn_alone, is_dropped_elsewhere
@@ -120,6 +120,8 @@ def _enter(span: Span, context: Context) -> None:
         _say_what_is_on(span)
     elif operation in STEP_OPERATIONS and is_over(place):
         _say_what_is_lost(span)
+        if place is None:
+            note_outside()
     if place is not None and place.run is not None:
         setattr(span, FOREIGN_PLACE, place)
         _stamp(span, place, parent, operation, recorder)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any, Final
 
@@ -25,8 +25,8 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from trackway.capture import record_capture_error
 from trackway.driving import detach
-from trackway.handed_over import tell_begun, telling_end
-from trackway.recording import active
+from trackway.handed_over import tell_begun, tell_end
+from trackway.recording import active, unseen
 from trackway.run import PLACE, Identity, Place, Run, current_place, new_clock
 from trackway.sampling import tell_kept
 from trackway.schema import GenAI
@@ -76,15 +76,12 @@ def carried(texts: Mapping[str, str] | None) -> Iterator[Run | None]:
     """
     with in_place(texts) as run:
         part = None if run is None or not run.recording else tell_begun(run.attributes)
-        with ending(part, run):
+        before = unseen()
+        try:
             yield run
-
-
-def ending(part: str | None, run: Run | None) -> AbstractContextManager[None]:
-    """Tell after the block that a part of the run has ended, where it is one."""
-    if part is None or run is None:
-        return nullcontext()
-    return telling_end(part, run.attributes, run.parts)
+        finally:
+            if part is not None and run is not None:
+                tell_end(part, run.attributes, run.parts, before)
 
 
 @contextmanager

@@ -24,7 +24,10 @@ from opentelemetry.context import Context, get_current
 
 from trackway.driving import detach
 from trackway.greenlets import hand_over_to_greenlets, stop_handing_over_to_greenlets
-from trackway.propagation import carrier, ending, in_place
+from trackway.handed_over import tell_end
+from trackway.late_steps import started_in_run
+from trackway.propagation import carrier, in_place
+from trackway.recording import unseen
 from trackway.run import Run, current_run
 
 _FUNCTION: Final = "func"
@@ -67,6 +70,13 @@ class _InProcess:
         self._texts = carrier()
         self._run = run
         self._part: str | None = None
+        self._calls = 1
+
+    def for_calls(self, calls: int) -> _InProcess:
+        """Return another one like it, a part of its own, which a worker calls so many times."""
+        other = object.__new__(_InProcess)  # `copy` would pickle it, and so hand it over
+        vars(other).update(vars(self), _calls=calls)
+        return other
 
     def hand_over(self) -> None:
         """Make it a part of the run, once; of one that is not recorded nothing is missed."""
@@ -80,26 +90,62 @@ class _InProcess:
 
     def __reduce__(self) -> tuple[Any, ...]:
         self.hand_over()
-        return _Part, (self._function, self._texts, self._part)
+        return _Part, (self._function, self._texts, self._part, self._calls)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _Part(self._function, self._texts, self._part)(*args, **kwargs)
 
 
 class _Part:
-    """The same as it arrives in the other process; a pool may call it for several items."""
+    """The same as it arrives in the other process.
+
+    It ends with the last of its calls, or with the first that fails: a pool makes no other then.
+    """
 
     def __init__(
-        self, function: Callable[..., Any], texts: Mapping[str, str], part: str | None
+        self,
+        function: Callable[..., Any],
+        texts: Mapping[str, str],
+        part: str | None,
+        calls: int = 1,
     ) -> None:
         self._function = function
         self._texts = texts
         self._part = part
+        self._calls = calls
+        self._unseen: int | None = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        before = self._unseen = unseen() if self._unseen is None else self._unseen
+        self._calls -= 1
+        with in_place(self._texts) as run:
+            try:
+                result = self._function(*args, **kwargs)
+            except BaseException:
+                self._end(run, before)
+                raise
+            if self._calls <= 0:
+                self._end(run, before)
+            return result
+
+    def _end(self, run: Run | None, before: int) -> None:
         part, self._part = self._part, None
-        with in_place(self._texts) as run, ending(part, run):
-            return self._function(*args, **kwargs)
+        if part is not None and run is not None:
+            tell_end(part, run.attributes, run.parts, before)
+
+
+def _in_chunks(get_tasks: Callable[..., Any]) -> Callable[..., Any]:
+    """Give each chunk of items that a pool sends to a worker a part of its own."""
+
+    def get_tasks_in_place(function: Any, *args: Any) -> Iterator[Any]:
+        for task in get_tasks(function, *args):
+            if type(function) is _InProcess:
+                _, items = task
+                yield function.for_calls(len(items)), items
+            else:
+                yield task
+
+    return get_tasks_in_place
 
 
 @contextmanager
@@ -142,7 +188,8 @@ def _start_thread(start: Callable[[threading.Thread], None]) -> Callable[[thread
     def startin_place(self: threading.Thread) -> None:
         if current_run() is not None and not self.name.startswith("trackway-"):
             # On the instance: the class stays as it is, and so do other threads.
-            self.run = _InThread(self.run, get_current())  # type: ignore[method-assign]  # of this thread alone
+            work = functools.partial(started_in_run, self.run)
+            self.run = _InThread(work, get_current())  # type: ignore[method-assign]  # of this thread alone
         start(self)
 
     return startin_place
@@ -189,9 +236,11 @@ class _Patches:
 
     @classmethod
     def put(cls, owner: type, name: str, patch: Callable[[Any], Any]) -> None:
-        original = getattr(owner, name)
+        function, original = getattr(owner, name), vars(owner)[name]
         cls.originals.append((owner, name, original))
-        setattr(owner, name, functools.wraps(original)(patch(original)))
+        patched = functools.wraps(function)(patch(function))
+        is_static = isinstance(original, staticmethod)
+        setattr(owner, name, staticmethod(patched) if is_static else patched)
 
 
 def _hand_over_to_loky() -> bool:
@@ -224,6 +273,7 @@ def hand_over_to_threads_and_processes() -> None:
         (threading.Thread, "start", _start_thread),
         (BaseProcess, "start", _start_process),
         *((Pool, name, _submit_to_processes) for name in _POOL_METHODS),
+        (Pool, "_get_tasks", _in_chunks),
     )
     for owner, name, patch in replacements:
         _Patches.put(owner, name, patch)

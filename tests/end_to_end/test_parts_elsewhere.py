@@ -46,6 +46,10 @@ def configured_late(number=0):
     trackway.configure("agent", export="traces")
     delete(number)
 
+def fail(number=0):
+    delete(number)
+    raise ValueError
+
 class Deleter(multiprocessing.Process):
     def run(self):
         delete()
@@ -165,6 +169,42 @@ def test_a_process_that_dies_amid_its_part_is_missed(tmp_path: Path, target: str
     assert executed(tmp_path, body).returncode == 0
     assert unfinished(only_run(tmp_path)) == 1
     assert ta.load(tmp_path / "traces").check(NEVER_REFUNDS).verdict == "insufficient"
+
+
+DIES_LATER = """
+    def delete_or_die(number):
+        delete(number)
+        if number == 2:
+            last_words()
+    with trackway.run("t"):
+        pool = context.Pool(1)
+        pool.map_async(delete_or_die, range(6), chunksize=3)
+        first = pool._pool[0]
+        first.join()
+        pool.terminate()
+"""
+
+
+def test_so_is_a_worker_that_dies_amid_a_chunk(tmp_path: Path) -> None:
+    assert executed(tmp_path, DIES_LATER).returncode == 0
+    assert unfinished(only_run(tmp_path)) >= 1
+
+
+@pytest.mark.parametrize("method", ["map", "imap", "imap_unordered"])
+def test_the_chunks_of_a_pool_are_parts_that_end(tmp_path: Path, method: str) -> None:
+    body = f"""
+    with trackway.run("t"), context.Pool(2) as pool:
+        list(pool.{method}(delete, range(7), chunksize=3))
+        list(pool.starmap(delete, [(number,) for number in range(4)], chunksize=2))
+        try:
+            pool.map(fail, range(4), chunksize=4)
+        except ValueError:
+            pass
+"""
+    assert executed(tmp_path, body).returncode == 0
+    run = only_run(tmp_path)
+    assert [step.name for step in run.steps] == ["delete"] * 12
+    assert run.gaps == ()
 
 
 def test_so_is_one_whose_class_says_what_it_does(tmp_path: Path) -> None:

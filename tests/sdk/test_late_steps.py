@@ -77,24 +77,45 @@ def test_a_run_whose_work_a_worker_of_an_earlier_run_may_do_is_open(
     assert [gaps(runs[task]) for task in ("t1", "t2")] == [[("missing_steps", 1)]] * 2
 
 
-def test_so_it_is_with_a_task(read: Callable[[], dict[str, Trajectory]]) -> None:
+def test_a_task_works_on_for_its_own_run_as_servers_have_it(
+    read: Callable[[], dict[str, Trajectory]],
+) -> None:
     async def main() -> None:
-        jobs, done = asyncio.Queue[str](), asyncio.Queue[str]()
+        async def later() -> None:
+            for _ in range(3):
+                await asyncio.sleep(0)
+                refund("A")
 
-        async def work() -> None:
-            while True:
-                await done.put(refund(await jobs.get()))
-
-        for number in range(2):
-            with trackway.run(f"t{number}"):
-                if number == 0:
-                    worker = asyncio.create_task(work())
-                await jobs.put("A")
-                await done.get()
-        worker.cancel()
+        with trackway.run("first"):
+            task = asyncio.create_task(later())
+        with trackway.run("second"):
+            await task
 
     asyncio.run(main())
-    assert gaps(read()["t1"]) == [("missing_steps", 1)]
+    runs = read()
+    assert (names(runs["first"]), names(runs["second"])) == (["refund"] * 3, [])
+    assert [gaps(run) for run in runs.values()] == [[], []]
+
+
+def test_a_thread_that_does_one_thing_later_does_it_for_its_own_run(
+    read: Callable[[], dict[str, Trajectory]],
+) -> None:
+    goes_on = threading.Event()
+
+    def later() -> None:
+        goes_on.wait()
+        refund("A")
+        refund("A")
+
+    with trackway.run("first"):
+        thread = threading.Thread(target=later)
+        thread.start()
+    with trackway.run("second"):
+        goes_on.set()
+        thread.join()
+    runs = read()
+    assert (names(runs["first"]), names(runs["second"])) == (["refund"] * 2, [])
+    assert [gaps(run) for run in runs.values()] == [[], []]
 
 
 def test_a_run_that_began_before_the_end_or_ended_before_the_step_is_whole(
@@ -175,6 +196,16 @@ def test_a_run_in_a_generator_that_is_read_in_other_contexts_is_open(
         contextvars.copy_context().run(next, pieces)
     contextvars.copy_context().run(list, pieces)
     assert ("missing_steps", 1) in gaps(read()["A"])
+
+
+def test_a_run_in_a_generator_of_which_no_step_was_lost_is_whole(
+    read: Callable[[], dict[str, Trajectory]],
+) -> None:
+    pieces = numbered_once("A")
+    contextvars.copy_context().run(next, pieces)
+    contextvars.copy_context().run(list, pieces)
+    (run,) = read().values()
+    assert (names(run), gaps(run)) == (["refund"], [])
 
 
 def test_runs_in_generators_that_are_read_one_after_the_other_are_whole(

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from trackway import exits
+
 HEAD = '''
 import os, signal, sys, threading, time
 from pathlib import Path
@@ -391,3 +393,15 @@ time.sleep(60)
 """
     assert program.run(ELSEWHERE + body) == -15
     assert program.counts == {"execute_tool work": 1}
+
+
+def test_the_first_process_of_a_container_goes_on_after_sigterm_as_it_would(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unexpected(*_: object) -> None:
+        raise AssertionError("it goes on, and goes on recording")
+
+    monkeypatch.setattr(exits.os, "getpid", lambda: 1)
+    monkeypatch.setattr(exits.os, "kill", unexpected)
+    monkeypatch.setattr(exits, "_close_and_say", unexpected)
+    exits._terminate(signal.SIGTERM, None)
