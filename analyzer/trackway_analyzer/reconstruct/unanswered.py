@@ -1,7 +1,9 @@
 """What became of a request that no tool step tells of?
 
-1. If its arguments are what its agent or the root of its trace gave back, it is a structured answer
-   and no call.
+1. If its arguments are what its agent or the root of its trace gave back, or its model was told of
+   the tool as one for its output (`output_tools` of Pydantic AI), it is a structured answer and no
+   call. If it bears the id of an item of OpenAI's Responses (`fc_…`), and the same was asked for
+   under an id of a call that was answered, it is that call, as a later model was told of it.
 2. If another agent of the run started after it and its name stands in the request's name
    (`transfer_to_billing`), the request was a handover, and that agent took it up.
 3. Else, without an answer, it was never executed. So was one that was answered with the text by
@@ -15,7 +17,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
@@ -24,10 +26,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trackway_analyzer.dialects.transcript import UNREAD
+from trackway_analyzer.dialects.values import json_of
 from trackway_analyzer.reconstruct.columns import NONE
 from trackway_analyzer.reconstruct.dialogue import Call
 from trackway_analyzer.reconstruct.drafts import Drafts
-from trackway_analyzer.reconstruct.messages import Answer, quickly_parsed
+from trackway_analyzer.reconstruct.messages import Answer, as_json, quickly_parsed
 from trackway_analyzer.reconstruct.waiting import is_unconfirmed
 from trackway_analyzer.reconstruct.witnesses import unwitnessed
 
@@ -67,6 +70,7 @@ class Settled(NamedTuple):
 
 def settled(missing: Missing, drafts: Drafts) -> Settled:
     """Find out what became of these requests."""
+    missing = _without_items(missing)
     denied, unread = set[int](), _refused_at_the_end(drafts) if missing else {}
     for run, call in missing:
         answer = call.answer
@@ -83,10 +87,12 @@ def settled(missing: Missing, drafts: Drafts) -> Settled:
     scopes = sorted({call.asked.scope for _, call in unanswered} - {NONE})
     outputs = dict(zip(scopes, drafts.columns.values("output", scopes), strict=True))
     roots = _outputs_of_roots(drafts, [call for _, call in unanswered])
+    given_back = _for_output(drafts, [call for _, call in unanswered if call.answer is None])
     kept = [
         (run, call)
         for run, call in missing
-        if not _is_structured_answer(call, [outputs.get(call.asked.scope), *roots(call)])
+        if id(call) not in given_back
+        and not _is_structured_answer(call, [outputs.get(call.asked.scope), *roots(call)])
     ]
     agents = _agents(drafts, sorted({run for run, _ in unanswered}))
     taken_up, unseen = set[int](), set[int]()
@@ -100,6 +106,47 @@ def settled(missing: Missing, drafts: Drafts) -> Settled:
             taken_up.add(place)
     refused = {place for place, (_, call) in enumerate(kept) if id(call) in denied}
     return Settled(kept, taken_up, unseen, refused - taken_up)
+
+
+def _without_items(missing: Missing) -> Missing:
+    """Leave out what was asked for under an id of a call as well, and answered there."""
+    answered = Counter(
+        _asked_for(run, call)
+        for run, call in missing
+        if call.answer is not None and not _is_item(call)
+    )
+    kept: Missing = []
+    for run, call in missing:
+        same = _asked_for(run, call)
+        if call.answer is None and _is_item(call) and answered[same]:
+            answered[same] -= 1
+        else:
+            kept.append((run, call))
+    return kept
+
+
+def _is_item(call: Call) -> bool:
+    return (call.request.id or "").startswith("fc_")
+
+
+def _asked_for(run: int, call: Call) -> tuple[int, str | None, str | None]:
+    return run, call.request.name, as_json(call.request.arguments)
+
+
+def _for_output(drafts: Drafts, calls: Sequence[Call]) -> set[int]:
+    """Return the calls of tools by which their model was told to give its answer."""
+    rows = drafts.row[[call.asked.entry for call in calls]]
+    found = set[int]()
+    for call, attributes in zip(calls, drafts.columns.values("attributes", rows), strict=True):
+        if attributes is None or "output_tools" not in attributes:
+            continue
+        told = json_of(quickly_parsed(attributes))
+        asked = json_of(told.get("model_request_parameters")) if isinstance(told, dict) else None
+        tools = asked.get("output_tools") if isinstance(asked, dict) else None
+        for tool in tools if isinstance(tools, list) else ():
+            if isinstance(tool, dict) and tool.get("name") == call.request.name:
+                found.add(id(call))
+    return found
 
 
 def _is_refusal(answer: Answer, tool: str | None) -> bool:

@@ -172,4 +172,4 @@ def _is_currency(value: object) -> bool:
 
 def _plain(text: str) -> str:
     bare = re.sub(r"['’]s(?=\W*\Z)", "", text.strip())
-    return re.sub(r"[\s#\"'`.,;:!?…“”‘’«»()\[\]<>]+", " ", bare).strip().casefold()
+    return re.sub(r"[\s#\"'`.,;:!?…“”„‚‘’«»‹›()\[\]{}<>]+", " ", bare).strip().casefold()

@@ -542,6 +542,27 @@ def test_a_call_whose_arguments_nobody_gave_back_stays_a_call():
     assert outline(record.run()) == ["llm", "City-"]
 
 
+def test_a_tool_that_a_model_was_told_of_for_its_output_is_no_call():
+    record = Recording()
+    agent = record.agent("critic")
+    told = {"model_request_parameters": {"output_tools": [{"name": "final_result"}]}}
+    asks = [call("final_result", {"quality": "good"}, "c1"), call("look_up", {"id": 1}, "c2")]
+    record.model(agent, told=[user("go")], asks=asks, attributes=told)
+    assert outline(record.run()) == ["llm", "look_up-"]
+
+
+def test_a_call_that_a_later_model_is_told_of_by_the_id_of_its_item_is_asked_for_once():
+    record = Recording()
+    workflow = record.span("workflow", lasts=10_000)
+    router = record.agent("router", workflow)
+    moved = call("transfer_to_desk", {}, "call_1")
+    record.model(router, told=[user("go")], asks=[moved])
+    item = asked(call("transfer_to_desk", {}, "fc_1"))
+    told = [user("go"), item, answered("call_1", {"assistant": "desk"})]
+    record.model(workflow, told=told, says="done")
+    assert outline(record.run()) == ["llm", "transfer_to_desk", "llm"]
+
+
 def test_two_agents_with_one_request_do_not_share_a_lost_turn():
     record = Recording()
     boss = record.agent("boss")
