@@ -5,8 +5,9 @@ says so: Langfuse's `@observe()`, `mlflow.trace`, Traceloop's `@task`, a chain o
 
 1. Such a span has an input or an output (a function may return nothing, or fail), no kind that
    makes it a step, and no step below it.
-2. It may be a call of the tool of its name, and of no other. Where a step of the run has that tool,
-   the run tells its calls, and the span is what stands around one.
+2. It may be a call of the tool of its name, and of no other; so may a span that names a tool among
+   its attributes (`tool.name`), with or without input and output, of that tool. Where a step of the
+   run has that tool, the run tells its calls, and the span is what stands around one.
 3. So may what a model answered, where no message was read from it and an object in it bears a name
    beside arguments: of any tool that it names (`names_held`).
 4. So may a call that stands in the arguments of another, in a list of them
@@ -44,6 +45,8 @@ _TELLING: Final = (
     r'":\s*[^n\s]'
 )
 """An input or an output among the attributes, that is not null."""
+_NAMING: Final = r'"tool[._]name":\s*"(?P<tool>[^"\\]+)"'
+"""The name of a tool among the attributes of a span that somebody wrote by hand."""
 _KINDS: Final = (".task", ".tool")
 _MOST: Final = 200
 _DEEPEST: Final = 1000
@@ -57,8 +60,14 @@ def gaps_of_possible_calls(evidence: Evidence) -> Found:
     flags: Mask = other.to_numpy(zero_copy_only=False) & ~ours.to_numpy(zero_copy_only=False)
     flags = flags & (run != NONE)
     rows = np.flatnonzero(flags & ~_above_steps(columns, evidence.tree))
-    rows = rows[_tell(columns.array("attributes").take(pa.array(rows)))]
-    found = list(zip(run[rows].tolist(), columns.values("name", rows), strict=True))
+    attributes = columns.array("attributes").take(pa.array(rows))
+    named = pc.struct_field(pc.extract_regex(attributes, _NAMING), "tool")
+    own = pc.coalesce(columns.array("tool").take(pa.array(rows)).cast(pa.string()), named)
+    telling = _tell(attributes) & own.is_null().to_numpy(zero_copy_only=False)
+    naming = own.is_valid().to_numpy(zero_copy_only=False)
+    found = list(zip(run[rows[naming]].tolist(), own.drop_null().to_pylist(), strict=True))
+    rows = rows[telling]
+    found += zip(run[rows].tolist(), columns.values("name", rows), strict=True)
     found += _unread_answers(columns, run)
     found += _inner_calls(evidence.steps)
     known = _tools(evidence) if found else set()

@@ -45,6 +45,16 @@ def test_a_traced_function_may_be_a_call_of_its_name(instrumentor: str):
     assert states(record, Never("refund")) == [State.INSUFFICIENT]
 
 
+@pytest.mark.parametrize(
+    "of", [{"attributes": {"tool.name": "refund"}}, {"attributes": {}, "tool": "refund"}]
+)
+def test_a_span_that_names_a_tool_may_be_its_call(of: dict[str, Any]):
+    record = traced("work", **of)
+    assert states(record, Never("refund")) == [State.INSUFFICIENT]
+    assert states(record, Allowed(["lookup"])) == [State.INSUFFICIENT]
+    assert states(record, Never("work")) == []
+
+
 def test_it_is_no_call_of_another_tool():
     record = traced()
     assert states(record, Called("charge")) == [State.VIOLATED]
