@@ -34,6 +34,7 @@ from trackway.driving import (
     follow_generator,
     is_awaited,
 )
+from trackway.faults import goes_on
 from trackway.fields import get, is_a
 from trackway.futures import future_follower
 
@@ -46,7 +47,9 @@ def follower(kind: type) -> Follow | None:
         return _known[kind]
     except KeyError:
         pass
-    except Exception:  # noqa: BLE001 - a class's own hash or equality is user code
+    except Exception as error:  # a class's own hash or equality is user code
+        if goes_on(error):
+            raise
         return _follower(kind)
     if len(_known) >= _MOST_KNOWN:
         _known.clear()

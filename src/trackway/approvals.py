@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from trackway.capture import record_capture_error
 from trackway.events import wait
+from trackway.faults import goes_on
 from trackway.propagation import carrier
 
 
@@ -46,7 +47,9 @@ def waiting(
     """
     try:
         pending = list(_pending(result))
-    except Exception as error:  # noqa: BLE001 - the framework's objects run in here
+    except Exception as error:  # the framework's objects run in here
+        if goes_on(error):
+            raise
         record_capture_error("waiting", error)
         return {}
     for one in pending:

@@ -12,8 +12,11 @@ from __future__ import annotations
 
 import signal
 import sys
+from inspect import CO_VARARGS
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
+
+_PACKAGE: Final = __name__.partition(".")[0]
 
 
 def goes_on(error: BaseException) -> bool:
@@ -35,10 +38,19 @@ def _is_from_a_signal(trace: TracebackType | None) -> bool:
     """Whether a function that handles a signal stands among the calls that raised."""
     calls = set()
     while trace is not None:
-        calls.add(trace.tb_frame.f_code)
+        code, name = trace.tb_frame.f_code, trace.tb_frame.f_globals.get("__name__")
+        # A handler takes the signal and a frame. Most that raises does not, and is soon told.
+        if (code.co_argcount > 1 or code.co_flags & CO_VARARGS) and not _is_ours(name):
+            calls.add(code)
         trace = trace.tb_next
+    if not calls:
+        return False
     for number in signal.valid_signals():
         handler: Any = signal.getsignal(number)
         if getattr(getattr(handler, "__func__", handler), "__code__", None) in calls:
             return True
     return False
+
+
+def _is_ours(module: object) -> bool:
+    return type(module) is str and module.partition(".")[0] == _PACKAGE

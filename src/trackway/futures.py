@@ -15,6 +15,7 @@ from typing import Any, Final
 from trackway.capture import record_capture_error
 from trackway.capture.storage import mro_of, namespace_of, type_name
 from trackway.driving import Opened
+from trackway.faults import goes_on
 
 _BASES: Final = frozenset(
     {"_asyncio.Future", "asyncio.futures.Future", "concurrent.futures._base.Future"}
@@ -48,7 +49,9 @@ def future_follower(kind: type) -> Callable[[Any, Opened], Any] | None:
                 end(future)
             else:
                 add_callback(future, end)
-        except Exception as error:  # noqa: BLE001 - a future that was never set up, say
+        except Exception as error:  # a future that was never set up, say
+            if goes_on(error):
+                raise
             record_capture_error("future", error)
             live.finish(future)
         return future

@@ -20,6 +20,7 @@ from typing import Any, Final
 from trackway.binding import takes_receiver
 from trackway.capture import record_capture_error
 from trackway.capture.refs import missing_step, parse_path
+from trackway.faults import goes_on
 
 _LOGGER: Final = logging.getLogger("trackway")
 _LOOKS: Final = 4
@@ -80,7 +81,9 @@ def note_missing(tool: str, option: str, path: str, value: object) -> None:
     _looks[key] = looks + 1
     try:
         step, names = missing_step(value, path) or ("", [])
-    except Exception as error:  # noqa: BLE001 - user objects run in here
+    except Exception as error:  # user objects run in here
+        if goes_on(error):
+            raise
         record_capture_error(f"{tool}: {option}", error)
         return
     near = get_close_matches(step, names, n=1, cutoff=_NEAR)

@@ -33,6 +33,7 @@ from trackway.capture import record_capture_error
 from trackway.declared import kind_attributes, outcome_attributes
 from trackway.doubles import note_double
 from trackway.export.ended import changed
+from trackway.faults import goes_on
 from trackway.foreign import (
     LATE_SCOPES,
     NOTHING,
@@ -101,7 +102,9 @@ def stamp(span: Span, parent_context: Context | None) -> None:
             and operation_of(span.attributes or NOTHING) is None
         ):
             _enter_again_once_known(span, context)
-    except Exception as error:  # noqa: BLE001 - a processor must not break the program
+    except Exception as error:  # a processor must not break the program
+        if goes_on(error):
+            raise
         record_capture_error("processor", error)
 
 
@@ -158,7 +161,9 @@ def _enter_again_once_known(span: Span, context: Context) -> None:
             return
         try:
             _enter(span, context)
-        except Exception as error:  # noqa: BLE001 - a processor must not break the program
+        except Exception as error:  # a processor must not break the program
+            if goes_on(error):
+                raise
             record_capture_error("processor", error)
 
     span.__dict__.update({name: written_by(name) for name in _WRITERS})
@@ -182,7 +187,9 @@ def completed(span: ReadableSpan) -> ReadableSpan | None:
         if quiet and _RESENT not in (span.attributes or NOTHING):
             return span
         return _completed(span, recorder)
-    except Exception as error:  # noqa: BLE001 - a processor must not break the program
+    except Exception as error:  # a processor must not break the program
+        if goes_on(error):
+            raise
         record_capture_error("processor", error)
         return span
 

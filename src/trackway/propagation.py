@@ -25,6 +25,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from trackway.capture import record_capture_error
 from trackway.driving import detach
+from trackway.faults import goes_on
 from trackway.handed_over import tell_begun, tell_end
 from trackway.recording import active, unseen
 from trackway.run import PLACE, Identity, Place, Run, current_place, new_clock
@@ -138,7 +139,9 @@ def _named_by(texts: Mapping[str, str], context: Context) -> tuple[HandedOver, C
             return None
         context = _W3C.extract(texts, context=context)
         text = texts.get(CARRIER_KEY)
-    except Exception as error:  # noqa: BLE001 - whatever a message held in the place of a carrier
+    except Exception as error:  # whatever a message held in the place of a carrier
+        if goes_on(error):
+            raise
         record_capture_error("carrier", error)
         return None
     place = _place(text, context, "carrier")

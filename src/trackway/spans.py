@@ -252,6 +252,10 @@ class Plan:
     """Attributes that every span has: names above all."""
     _fixed: tuple[object, object, Mapping[str, Any]] = (None, None, NOTHING)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What goes along where the function is pickled by value: nothing of this recorder."""
+        return {name: value for name, value in vars(self).items() if name != "_fixed"}
+
     def fixed(self, recorder: Recorder) -> Mapping[str, Any]:
         """Return the static attributes without secrets; found once for a recorder."""
         known = self._fixed

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Final
 
 from trackway.capture import count_capture_errors, record_capture_error
+from trackway.faults import goes_on
 
 WhyLost = Callable[[], str | None]
 """Why what was turned on no longer records; None while it does."""
@@ -49,7 +50,9 @@ def why_lost(name: str) -> str | None:
     check = _watched.get(name)
     try:
         return None if check is None else check()
-    except Exception as error:  # noqa: BLE001 - the libraries' own objects run in here
+    except Exception as error:  # the libraries' own objects run in here
+        if goes_on(error):
+            raise
         record_capture_error(f"watching {name}", error)
         return None
 

@@ -15,6 +15,7 @@ from opentelemetry.trace import StatusCode
 
 import trackway
 from trackway.schema import GenAI, Trackway
+from trackway.testing import MemorySpans
 
 LEAVING: dict[str, Callable[[], BaseException]] = {
     "exit": lambda: SystemExit(3),
@@ -116,6 +117,63 @@ def test_what_a_handler_of_a_signal_raises_goes_on_and_the_span_ends(
     with pytest.raises(SystemExit, match="too late"):
         pay()
     assert recorded.tool("pay").end_time is not None
+
+
+class TooLate(Exception):
+    """What a time limit raises that is an exception like any other."""
+
+
+@pytest.fixture
+def soft_limit() -> Iterator[None]:
+    def too_late(*_: object) -> None:
+        raise TooLate
+
+    before = signal.signal(signal.SIGUSR1, too_late)
+    yield
+    signal.signal(signal.SIGUSR1, before)
+
+
+def struck(text: str) -> str:
+    """A hook of a redactor amid which the time limit strikes."""
+    if text == "paid":
+        os.kill(os.getpid(), signal.SIGUSR1)
+    return text
+
+
+@pytest.mark.parametrize("result", ["paid", ["paid"], {"status": {"of": "paid"}}], ids=str)
+def test_a_time_limit_that_strikes_while_a_value_is_recorded_goes_on(
+    soft_limit: None, result: object
+) -> None:
+    recorded = MemorySpans()
+    recorded.configure(redact=trackway.redactor(hooks=[struck]))
+
+    @trackway.tool
+    def pay() -> object:
+        return result
+
+    try:
+        with pytest.raises(TooLate):
+            pay()
+        assert recorded.tool("pay").end_time is not None
+    finally:
+        trackway.shutdown()
+
+
+def test_what_raises_like_a_handler_and_is_none_stays_with_the_recorder(soft_limit: None) -> None:
+    def raising_hook(text: str, *_: object) -> str:
+        raise TooLate
+
+    recorded = MemorySpans()
+    recorded.configure(redact=trackway.redactor(hooks=[raising_hook]))
+
+    @trackway.tool
+    def pay() -> str:
+        return "paid"
+
+    try:
+        assert pay() == "paid"
+    finally:
+        trackway.shutdown()
 
 
 def test_an_interrupt_in_a_predicate_goes_on_and_the_span_ends(recorded: Any) -> None:

@@ -125,6 +125,21 @@ def test_the_function_pickles_by_value(recorded: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    "decorator", [trackway.tool, trackway.agent, trackway.llm, trackway.retriever]
+)
+def test_the_function_pickles_by_value_after_a_call(recorded: Any, decorator: Any) -> None:
+    cloudpickle = pytest.importorskip("cloudpickle", reason="pickling by value needs cloudpickle")
+
+    @decorator
+    def local(query: str) -> str:
+        return query
+
+    local("a")
+    assert cloudpickle.loads(cloudpickle.dumps(local))("b") == "b"
+    assert len(recorded.all) == 2
+
+
+@pytest.mark.parametrize(
     ("call", "name", "result"),
     [
         (lambda: Service().method("a"), "method", "a"),

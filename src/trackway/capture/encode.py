@@ -48,6 +48,7 @@ from trackway.capture.parts import Json as JsonText
 from trackway.capture.redact import KEY_NAME_MARKER, Redactor
 from trackway.capture.secret_names import is_stand_in, is_wording
 from trackway.capture.text import Json, json_text
+from trackway.faults import goes_on
 
 CIRCULAR_MARKER: Final = f"{ELLIPSIS}[circular]"
 DEPTH_MARKER: Final = f"{ELLIPSIS}[truncated: too deep]"
@@ -127,7 +128,9 @@ class _Walk(Leaves):
             if name is not None and self.denies(name) and _is_no_word(parts):
                 return self.withheld(name, parts, depth)
             return self.parts(value, parts, depth)
-        except Exception as error:  # noqa: BLE001 - one odd value must not cost the others
+        except Exception as error:  # one odd value must not cost the others
+            if goes_on(error):
+                raise
             record_capture_error("capture.value", error)
             self.cut = True
             return FAILED_MARKER

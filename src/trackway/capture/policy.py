@@ -30,6 +30,7 @@ from trackway.capture.refs import identifiers
 from trackway.capture.screen import SEARCHED
 from trackway.capture.search import Work
 from trackway.capture.text import encodable, json_text, quoted
+from trackway.faults import goes_on
 
 _PROCESS_KEY: Final = os.urandom(32)
 _FAILED: Final = '"[capture failed]"'
@@ -162,7 +163,9 @@ class Capture:
         """
         try:
             return self._text(text)
-        except Exception as error:  # noqa: BLE001 - it stands in the user's own error handling
+        except Exception as error:  # it stands in the user's own error handling
+            if goes_on(error):
+                raise
             record_capture_error("capture.text", error)
             return "[capture failed]"
 
@@ -171,7 +174,9 @@ class Capture:
         try:
             known = identifiers(value, exempt, self.redactor) if exempt else {}
             return self._tree(tree_of(value, self.limits, self.redactor, known))
-        except Exception as error:  # noqa: BLE001 - capture must not break the call it records
+        except Exception as error:  # capture must not break the call it records
+            if goes_on(error):
+                raise
             record_capture_error("capture.value", error)
             return Captured(_FAILED if self.content else None, truncated=True)
 

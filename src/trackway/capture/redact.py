@@ -46,6 +46,7 @@ from trackway.capture.screen import (
 from trackway.capture.search import FREE, MARGIN, Work, replaced
 from trackway.capture.secret_names import DeniedNames
 from trackway.capture.secret_patterns import SecretPattern
+from trackway.faults import goes_on
 from trackway.schema import redaction_marker
 
 Hook: TypeAlias = Callable[[str], str]
@@ -203,7 +204,9 @@ class Redactor:
                 text = hook(text)
                 if type(text) is not str:
                     raise TypeError(f"a redaction hook must return str, not {type(text).__name__}")
-        except Exception as error:  # noqa: BLE001 - code of the user must not break their call
+        except Exception as error:  # code of the user must not break their call
+            if goes_on(error):
+                raise
             record_capture_error("redaction hook", error)
             return HOOK_FAILED_MARKER
         return text

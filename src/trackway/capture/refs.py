@@ -28,6 +28,7 @@ from trackway.capture.limits import Limits
 from trackway.capture.parts import Elements, Inner, Members, Opaque
 from trackway.capture.redact import DEFAULT_REDACTOR, Redactor
 from trackway.capture.text import encodable, json_text
+from trackway.faults import goes_on
 
 Step: TypeAlias = str | int | None
 """A name, an index, or None for every element."""
@@ -99,7 +100,9 @@ def entity_refs(
             return (prefix + found,)
     try:
         return tuple(prefix + text for text in _ids(value, steps, redactor))
-    except Exception as error:  # noqa: BLE001 - a value of the user must not break their call
+    except Exception as error:  # a value of the user must not break their call
+        if goes_on(error):
+            raise
         record_capture_error("capture.entity_refs", error)
         return ()
 

@@ -19,6 +19,7 @@ from opentelemetry.trace import get_current_span
 
 from trackway.capture import record_capture_error
 from trackway.doubles import scope_of
+from trackway.faults import goes_on
 from trackway.foreign import LATE_SCOPES, attributes_of, operation_of
 from trackway.instrument.detection import can_import
 from trackway.instrument.library import Undo
@@ -79,5 +80,7 @@ def _note(request: Any) -> None:
         is_late = operation is None and scope_of(span) in LATE_SCOPES
         if operation is Operation.LLM or is_late:
             span.set_attribute(Trackway.STEP_ATTEMPT, int(count) + 1)
-    except Exception as error:  # noqa: BLE001 - the user's request must go out
+    except Exception as error:  # the user's request must go out
+        if goes_on(error):
+            raise
         record_capture_error("retries", error)
