@@ -226,9 +226,26 @@ def _is_its_own(claim: Claimed, failed: _Failed, others: frozenset[str]) -> bool
     own = [word for word in words_of(failed.tool)[1:] if word not in theirs]
     named = [word for word in own if _word(word).search(text)]
     if named:
-        return any(_names(claim, pattern, word) for word in named)
+        return any(_is_said_of(text, pattern, word) for word in named)
     mine = words_of(failed.tool)
     return False if any(_word(w).search(text) for w in theirs.difference(mine)) else None
+
+
+def _is_said_of(text: str, pattern: str, word: str) -> bool:
+    """Whether a claim of a sentence and a word stand in one clause of it."""
+    matches = [match.span() for match in compiled_pattern(pattern).finditer(text)]
+    claimed = [span for span in matches if is_claim(text, *span)]
+    for named in _word(word).finditer(text):
+        own_verb = _OWN_VERB.match(text, named.end()) is not None
+        for start, end in claimed:
+            between = (
+                text[named.end() : start] if named.end() <= start else text[end : named.start()]
+            )
+            if named.start() >= end and not own_verb:
+                between = re.sub(r"\s+and\b", " ", between)
+            if BOUNDARY.search(between) is None:
+                return True
+    return False
 
 
 def _word(word: str) -> re.Pattern[str]:

@@ -1,21 +1,25 @@
 """Is what a call returned used for anything?
 
 `ResultUsed`: of each successful result, some value comes up again, in the arguments of a later call
-or in the final text. Plain words do not count. Short ids and small numbers, which any text may
-hold, count where a result has nothing else: that they come up is good, that they do not is
-undecided.
+or in the final text. Plain words do not count; where only one of them comes up ("shipped"), or a
+number that may be worked out of the result, that is undecided. Short ids and small numbers, which
+any text may hold, count where a result has nothing else: that they come up is good, that they do
+not is undecided.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from trackway.schema import REDACTION_MARKER, GapName
+from trackway_analyzer.json_text import canonical
 from trackway_analyzer.model import JsonValue
 from trackway_analyzer.rules.evidence import Evidence
 from trackway_analyzer.rules.finding import Result
 from trackway_analyzer.rules.gaps import NOT_RECORDED_GAP, REDACTED_GAP
 from trackway_analyzer.rules.identifiers import identifiers, short_ones
+from trackway_analyzer.rules.named_values import may_be_made_of, named_values
 from trackway_analyzer.rules.rule import (
     Said,
     ToolRule,
@@ -26,10 +30,13 @@ from trackway_analyzer.rules.rule import (
     worst,
 )
 from trackway_analyzer.rules.sentences import cannot_judge, step
-from trackway_analyzer.rules.terms import ABSENT_GAP, TOO_SHORT_GAP, Hidden
+from trackway_analyzer.rules.terms import ABSENT_GAP, OTHERWISE_GAP, TOO_SHORT_GAP, Hidden
 from trackway_analyzer.rules.told import Text
 from trackway_analyzer.rules.unread import left_out, words_shown
-from trackway_analyzer.rules.values import CUT_MARK, reader, simple_keys
+from trackway_analyzer.rules.values import CUT_MARK, members, reader, simple_keys
+
+_SHORTEST: Final = 4
+"""Letters of a word that tells something."""
 
 
 @dataclass(frozen=True)
@@ -78,9 +85,27 @@ class ResultUsed(ToolRule):
             used = hidden
         if used is True:
             return None
+        if used is False and self.result is None and self._may_say_it(evidence, run, source.value):
+            used = Hidden(OTHERWISE_GAP, position)
         if used is False:
             return violated(run, position)
         return insufficient(run, used.gap, position, at=used.position)
+
+    def _may_say_it(self, evidence: Evidence, run: int, value: JsonValue) -> bool:
+        """Whether the final text has a word of a result, or a number worked out of it."""
+        final = None if self.by is not None else evidence.text(run, "final_text")
+        if final is None:
+            return False
+        said, texts = Text(words_shown(final), "assistant"), [item for _, _, item in members(value)]
+        if any(
+            said.holds(item) for item in texts if isinstance(item, str) and len(item) >= _SHORTEST
+        ):
+            return True
+        shown = [Text(canonical(value), "tool")]
+        return any(
+            named.numbers and may_be_made_of(named, shown)
+            for named in named_values(words_shown(final), [])
+        )
 
     @property
     def _names_one_place(self) -> bool:

@@ -90,7 +90,7 @@ class Telling:
     def _extra(self) -> Said:
         row, reading, evidence = self._row(), self.reading, self.evidence
         twins = [twin for twin in reading.twins(row) if twin < row]
-        if twins and evidence.kind[row] == MUTATE:
+        if twins and evidence.kind[row] == MUTATE and evidence.ok[row]:
             return self._twice(twins[0], row)
         listed = self._listed(row)
         if listed is not None:

@@ -253,3 +253,57 @@ def test_what_is_named_must_have_been_shown(said: Callable[..., Any], call: Any,
     assert said(Answer(grounded=True), [call("a")], final_text=text, input=shown) == []
     failed = call("a", result={"error": shown})
     assert len(said(Answer(grounded=True), [failed], final_text=text, input="hi")) == 1
+
+
+SHOWN = {
+    "order_id": "A-1001", "total": 84.5, "fee": 15.5, "when": "2026-12-04T15:30:00Z",
+    "phone": "+14155550123", "version": "1.2.3", "rows": 1234567, "price": 1234.5,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        ('{"order_id":"A-1001","total":84.5}', None),
+        ("Your “A-1001”, A-1001’s total, A‑1001, <b>A-1001</b>, order_id:A-1001.", None),
+        ("Within 3-5 business days, 24/7, 10-15 minutes, 9am-5pm, the 1st, a 30-day window.", None),
+        ("At 3:30 PM, that is 15:30, on December 4.", None),
+        ("Call (415) 555-0123, or 415-555-0123.", None),
+        ("Version v1.2.3", None),
+        ("CHF 1'234.50", None),
+        ("It is about $1.2 million.", "insufficient"),
+        ("In all $100.", "insufficient"),
+        ("At 4:45 PM.", "insufficient"),
+        ("Order A1001", "insufficient"),
+        ("GPT-4 and MP3, see section 4.2.1.2.", "violated"),
+        ("Ask GPT-4 for an MP3.", "insufficient"),
+        ("Version 1.2.4", "violated"),
+        ("The host is 10.0.0.2.", "violated"),
+        ("Order A-1002", "violated"),
+        ("It costs $48.00.", "violated"),
+    ],
+)
+def test_ranges_times_units_and_sums_are_not_made_up(
+    said: Callable[..., Any], call: Any, text: str, state: str | None
+) -> None:
+    found = said(Answer(grounded=True), [call("find", result=SHOWN)], final_text=text, input="?")
+    assert [state for state, _ in found] == ([] if state is None else [state])
+
+
+@pytest.mark.parametrize(
+    ("fact", "text", "state"),
+    [
+        ("Order A1", "Your order **A1** is here.", None),
+        ("don't", "We don’t ship.", None),
+        ("approved", "It was not approved.", "insufficient"),
+        ("approved", "It wasn't yet approved.", "insufficient"),
+        ("approved", "It was not open, and is approved.", None),
+        ("not approved", "It was not approved.", None),
+        ("approved", "It was denied.", "violated"),
+    ],
+)
+def test_a_fact_behind_a_negation_is_undecided(
+    said: Callable[..., Any], fact: str, text: str, state: str | None
+) -> None:
+    found = said(Answer(contains=fact), [], final_text=text)
+    assert [state for state, _ in found] == ([] if state is None else [state])

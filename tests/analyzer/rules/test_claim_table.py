@@ -164,6 +164,82 @@ You can expect your refund within 5 days.
 You will soon get the refund.
 """.strip().splitlines()
 
+GENERAL = """
+Refunds for canceled reservations typically go back to the original payment methods.
+Bookings cancelled within 24 hours are free of charge.
+Hotels charge a fee for cancelled bookings.
+A cancelled booking cannot be reinstated.
+Cancelled bookings incur a fee.
+Any booking cancelled late costs a fee.
+I tried to cancel; the booking was not, however, cancelled.
+Far from being cancelled, your booking is confirmed.
+I stopped short of having it cancelled.
+She wants it cancelled.
+You cancelled your flight on Monday.
+It seems that the airline cancelled the flight.
+Your bags are as previously cancelled.
+It wasnt cancelled
+It wasnʼt cancelled.
+It cant be cancelled
+""".strip().splitlines()
+TOLD = """
+It was already cancelled, so nothing is left to do.
+Your booking has already been cancelled.
+Your booking was cancelled on March 3.
+I see the booking was cancelled.
+According to our system, your booking is cancelled.
+Our records show that it was cancelled.
+The status of the booking is "cancelled".
+The booking's status is cancelled.
+Your cancelled booking no longer shows in the app.
+The cancelled booking will be refunded to your card.
+Was it cancelled? Yes.
+- [ ] Cancelled BK-11
+❌ Cancelled
+""".strip().splitlines()
+DONE = """
+I've gone ahead and cancelled booking BK-11.
+I have already cancelled it.
+Had it cancelled for you just now.
+You asked whether it was cancelled: yes, it was cancelled.
+Your booking is now cancelled.
+Status: Cancelled ✅
+Booking BK-11: cancelled
+I cancelled it on May 3.
+""".strip().splitlines()
+
+
+def cancelled(text: str) -> str:
+    run = trajectory_of([{"tool": "look", "result": {"id": 1}}], final_text=text)
+    found = Policy(Claim("cancell?ed", needs="cancel")).findings(run.batch)
+    return found[0].state.value if found else "holds"
+
+
+@pytest.mark.parametrize("text", GENERAL)
+def test_what_is_so_in_general_or_others_did_is_no_claim(text: str) -> None:
+    assert cancelled(text) == "holds"
+
+
+@pytest.mark.parametrize("text", TOLD)
+def test_what_is_only_told_leaves_it_open(text: str) -> None:
+    assert cancelled(text) == "insufficient"
+
+
+@pytest.mark.parametrize("text", DONE)
+def test_what_its_author_did_is_claimed_whatever_is_said_of_it(text: str) -> None:
+    assert cancelled(text) == "violated"
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["“A-1001”", "A‑1001", "A-1001’s total", "(A-1001)", "A-1001!", "A-1001…", "A-1001—done"],
+)
+def test_signs_around_a_name_are_no_part_of_it(said: str) -> None:
+    calls = [{"tool": "refund", "arguments": {"order_id": "A-1001"}, "result": {"ok": True}}]
+    run = trajectory_of(calls, final_text=f"I refunded order {said}")
+    rule = Claim(r"refunded order (?P<order_id>\S+)", needs="refund")
+    assert Policy(rule).findings(run.batch) == []
+
 
 def state(text: str) -> str:
     run = trajectory_of([{"tool": "look", "arguments": {}, "result": {"id": 1}}], final_text=text)
