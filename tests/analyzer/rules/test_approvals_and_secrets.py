@@ -15,6 +15,7 @@ from trackway_analyzer.rules import (
     EntitySpec,
     InsufficientEvidenceError,
     NoSecrets,
+    Policy,
     ToolSpec,
 )
 
@@ -259,3 +260,52 @@ def test_a_grant_that_reads_what_no_call_returned_is_none(
         s
         for s, _ in said(Approved("pay", "ask", granted="pay.yes == 1"), [call("ask"), call("pay")])
     ] == ["violated"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked", "states"),
+    [
+        ({"approved": True}, {"service": "api"}, []),
+        ({"approved": True, "expired": True}, {}, ["insufficient"]),
+        ({"approved": True, "conditions": ["only after 18:00"]}, {}, ["insufficient"]),
+        ({"approved": ["billing"]}, {}, ["insufficient"]),
+        ({"approved": ["api"]}, {}, []),
+        ({"approved": True, "service": "billing"}, {}, ["insufficient"]),
+        ({"approved": True}, {"version": "1.1"}, ["insufficient"]),
+    ],
+)
+def test_a_yes_to_something_else_or_no_longer_leaves_it_open(
+    answer: dict[str, object], asked: dict[str, object], states: list[str]
+) -> None:
+    ask = {"tool": "ask", "arguments": asked, "result": answer}
+    deploy = {"tool": "deploy", "arguments": {"service": "api", "version": "1.2"}, "result": "ok"}
+    found = Policy(Approved("deploy", by="ask")).findings(trajectory_of([ask, deploy]).batch)
+    assert [finding.state.value for finding in found] == states
+
+
+def test_a_question_that_names_the_thing_in_words_leaves_it_open() -> None:
+    ask = {"tool": "ask", "arguments": {"question": "Deploy api?"}, "result": "yes"}
+    calls = [ask, {"tool": "deploy", "arguments": {"service": "api"}, "result": "ok"}]
+    rule = Approved("deploy", by="ask", argument="service")
+    found = Policy(rule).findings(trajectory_of(calls).batch)
+    assert [finding.state.value for finding in found] == ["insufficient"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "leaks"),
+    [
+        ({"phone": "+4915112345678"}, False),
+        ({"imei": "490154203237518"}, False),
+        ({"n": 4242424242424242}, True),
+        ({"password": "{{vault:db}}"}, False),
+        ({"password": "$DB_PASSWORD"}, False),
+        ({"password": "hunter2"}, True),
+        ({"text": "Password: reset it here https://x.org/reset"}, False),
+        ({"code": "api_key = settings.API_KEY"}, False),
+        ({"code": "self.token = token"}, False),
+        ({"code": "password = 'hunter2hunter2'"}, True),
+    ],
+)
+def test_what_stands_for_a_secret_is_none(arguments: dict[str, object], leaks: bool) -> None:
+    run = trajectory_of([{"tool": "t", "arguments": arguments, "result": "ok"}])
+    assert bool(Policy(NoSecrets()).findings(run.batch)) is leaks
