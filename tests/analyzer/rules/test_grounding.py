@@ -16,6 +16,7 @@ from trackway_analyzer.rules import (
     EntitySpec,
     Grounded,
     InsufficientEvidenceError,
+    Policy,
     RuleViolationError,
     ToolSpec,
     find_ungrounded,
@@ -510,3 +511,52 @@ def test_of_arguments_without_names_nobody_knows_which_is_which(
     said: Callable[..., Any], call: Any, rule: Any, arguments: Any
 ) -> None:
     assert [s for s, _ in said(rule, [call("pay", arguments)])] == ["insufficient"]
+
+
+def test_an_element_without_the_key_is_not_grounded_by_the_others() -> None:
+    look = {"tool": "search", "result": {"flights": [{"number": "HAT001"}]}}
+    flights = [{"number": "HAT001"}, {"id": "HAT999"}]
+    calls = [look, {"tool": "book", "arguments": {"flights": flights}, "result": "ok"}]
+    batch = trajectory_of(calls).batch
+    grounded = Policy(Grounded("book", "flights[*].number", "search")).findings(batch)
+    argued = Policy(Arguments("book", regex={"flights[*].number": "HAT"})).findings(batch)
+    assert [finding.state.value for finding in (*grounded, *argued)] == ["insufficient", "violated"]
+
+
+@pytest.mark.parametrize(
+    ("total", "amount", "states"),
+    [
+        ("$84.00", 50, ["insufficient"]),
+        ("1,084.00", 50, ["insufficient"]),
+        ({"amount": 84, "currency": "USD"}, 50, ["insufficient"]),
+        (84, "$50.00", ["insufficient"]),
+        ("84.00", 50, []),
+        ("84.00", 90, ["violated"]),
+    ],
+)
+def test_an_amount_in_words_has_an_order_that_nobody_knows(
+    total: object, amount: object, states: list[str]
+) -> None:
+    calls = [
+        {"tool": "get", "result": {"total": total}},
+        {"tool": "pay", "arguments": {"amount": amount}, "result": "ok"},
+    ]
+    rule = Grounded("pay", "amount", relation="amount <= get.total")
+    found = Policy(rule).findings(trajectory_of(calls).batch)
+    assert [finding.state.value for finding in found] == states
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "held"),
+    [
+        ("2026-05-03", "on May 3, please", True),
+        ("2026-05-04", "on May 3, please", False),
+        ("+14155550123", "call me at (415) 555-0123", True),
+        ("+14155550124", "call me at (415) 555-0123", False),
+    ],
+)
+def test_days_and_telephone_numbers_come_from_the_user_however_written(
+    value: str, said: str, held: bool
+) -> None:
+    run = trajectory_of([{"tool": "book", "arguments": {"x": value}, "result": "ok"}], input=said)
+    assert (Policy(Grounded("book", "x", "input")).findings(run.batch) == []) is held
