@@ -13,8 +13,11 @@ from trackway_analyzer.rules import (
     AdmitsFailure,
     EntitySpec,
     Executed,
+    NoLoops,
+    Policy,
     Recovered,
     ResultUsed,
+    Sequence,
     ToolSpec,
 )
 from trackway_analyzer.rules.evidence import Evidence
@@ -521,3 +524,26 @@ def test_another_tool_may_make_up_for_it(said: Callable[..., Any], call: Any) ->
 
     assert said(Recovered("pay", by="pay_by_card"), run) == []
     assert said(Recovered("pay", by="p"), run) != []
+
+
+def test_a_call_that_is_answered_otherwise_is_no_loop(said: Any, call: Any) -> None:
+    changing = [call("get_job", result={"progress": n}) for n in range(5)]
+    same = [call("get_job", result={"progress": 1}) for _ in range(5)]
+    assert said(NoLoops(), changing) == []
+    assert [state for state, _ in said(NoLoops(), same)] == ["violated"]
+
+
+def test_a_plain_word_of_a_result_may_be_its_use(said: Any, call: Any) -> None:
+    run = [call("get", result={"id": "ORD-1001", "status": "shipped"})]
+    texts = ("Your order shipped.", "ORD-1001 is here.", "I do not know.")
+    found = [[s for s, _ in said(ResultUsed("get"), run, final_text=text)] for text in texts]
+    assert found == [["insufficient"], [], ["violated"]]
+
+
+def test_a_failed_second_attempt_took_no_effect_twice(refund: Any) -> None:
+    run = [refund.lookup(), refund.refund(), refund.refund(status="failed")]
+    rule = Sequence(("lookup_order", "refund_api.create"), extra="forbid")
+    found = Policy(rule, tools={"refund_api.create": ToolSpec("mutate")}).findings(
+        trajectory_of(run).batch
+    )
+    assert found and "twice" not in found[0].sentence
