@@ -543,7 +543,7 @@ def test_a_plain_word_of_a_result_may_be_its_use(said: Any, call: Any) -> None:
 def test_a_failed_second_attempt_took_no_effect_twice(refund: Any) -> None:
     run = [refund.lookup(), refund.refund(), refund.refund(status="failed")]
     rule = Sequence(("lookup_order", "refund_api.create"), extra="forbid")
-    found = Policy(rule, tools={"refund_api.create": ToolSpec("mutate")}).findings(
-        trajectory_of(run).batch
-    )
-    assert found and "twice" not in found[0].sentence
+    tools = {"refund_api.create": ToolSpec("mutate")}
+    found = Policy(rule, tools=tools).findings(trajectory_of(run).batch)
+    assert found
+    assert "twice" not in found[0].sentence
