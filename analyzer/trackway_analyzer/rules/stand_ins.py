@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from trackway.capture.secret_names import is_wording
 from trackway.schema import REDACTION_MARKER
 
 _STAND_IN: Final = re.compile(
@@ -47,7 +46,8 @@ def is_no_assignment(taken_out: str) -> bool:
     bare = taken_out.strip().strip("\"'`;,").strip()
     if stands_for_a_secret(bare) or _CODE.fullmatch(bare) or _CALLED_SO.fullmatch(bare):
         return True
-    return " " in bare and bool(_LINK.search(bare)) and is_wording(_LINK.sub("", bare).strip())
+    words = _LINK.sub("", bare).split()
+    return _LINK.search(bare) is not None and all(word.strip(".,:;!?").isalpha() for word in words)
 
 
 def taken_out(text: str, clean: str) -> Iterator[str]:
