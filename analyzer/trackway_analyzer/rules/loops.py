@@ -3,8 +3,7 @@
 1. `NoLoops` finds, among executed calls: one call made `identical` times in a row with the same
    arguments; a cycle of two or more calls that runs `cycles` times in a row, arguments and all; the
    same result from one tool `stagnation` times in a row, whatever was asked. A failed attempt that
-   is repeated counts: retrying is looping, once too often. A call that is answered otherwise than
-   before (a poll, the next item) repeats nothing.
+   is repeated counts: retrying is looping, once too often.
 2. A loop is seen, unless a gap may hide a call inside it; "no loop" holds only if no gap may hide a
    call, and no hidden value would make one if it were the same as the others.
 """
@@ -86,13 +85,12 @@ class NoLoops(RunRule):
         """(index of the call that completes it, kind, length, times) of each loop, in order."""
         found = []
         if self.identical:
-            found += [(i, "identical", 1, n) for i, n in _runs(asked, 1, self.identical, got)]
+            found += [(i, "identical", 1, n) for i, n in _runs(asked, 1, self.identical)]
         if self.cycles:
             for length in range(2, len(asked) // self.cycles + 1):
-                loops = _runs(asked, length, self.cycles, got)
-                found += [(i, "cycle", length, n) for i, n in loops]
+                found += [(i, "cycle", length, n) for i, n in _runs(asked, length, self.cycles)]
         if self.stagnation:
-            found += [(i, "stagnation", 1, n) for i, n in _runs(got, 1, self.stagnation, got)]
+            found += [(i, "stagnation", 1, n) for i, n in _runs(got, 1, self.stagnation)]
         return sorted(found)
 
     def say(self, evidence: Evidence, result: Result) -> Said:
@@ -131,20 +129,12 @@ def _why(source: Source | Hidden, position: int) -> Iterator[Hidden]:
 
 
 def _runs(
-    items: list[tuple[str | None, str | None]],
-    length: int,
-    times: int,
-    got: list[tuple[str | None, str | None]],
+    items: list[tuple[str | None, str | None]], length: int, times: int
 ) -> Iterator[tuple[int, int]]:
-    """(index of the last, times) where a block of `length` items stands `times` times in a row.
-
-    An item with another answer than the one before it is another item; a hidden answer is none.
-    """
+    """(index of the last, times) where a block of `length` items stands `times` times in a row."""
     same = 0
     for index in range(length, len(items)):
         equal = None not in items[index] and items[index] == items[index - length]
-        answers = got[index][1], got[index - length][1]
-        equal = equal and (None in answers or answers[0] == answers[1])
         same = same + 1 if equal else 0
         if same == length * (times - 1):
             block = items[index - length + 1 : index + 1]

@@ -13,7 +13,6 @@ from trackway_analyzer.rules import (
     AdmitsFailure,
     EntitySpec,
     Executed,
-    NoLoops,
     Policy,
     Recovered,
     ResultUsed,
@@ -524,13 +523,6 @@ def test_another_tool_may_make_up_for_it(said: Callable[..., Any], call: Any) ->
 
     assert said(Recovered("pay", by="pay_by_card"), run) == []
     assert said(Recovered("pay", by="p"), run) != []
-
-
-def test_a_call_that_is_answered_otherwise_is_no_loop(said: Any, call: Any) -> None:
-    changing = [call("get_job", result={"progress": n}) for n in range(5)]
-    same = [call("get_job", result={"progress": 1}) for _ in range(5)]
-    assert said(NoLoops(), changing) == []
-    assert [state for state, _ in said(NoLoops(), same)] == ["violated"]
 
 
 def test_a_plain_word_of_a_result_may_be_its_use(said: Any, call: Any) -> None:
