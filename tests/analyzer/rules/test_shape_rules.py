@@ -281,10 +281,15 @@ def test_a_hidden_step_leaves_open_what_it_could_change(
     plain = calls([[call] for call in run])
     hidden = gapped(plain, Gap("missing_steps", position=place), final_text="")
     beside = [place, place + 1] if run else [place]
+    turns = [[call] for call in run]
     closed = [
-        calls([[call] for call in [*run[:slot], (tool, ok), *run[slot:]]])
+        calls([*turns[: slot - before], [*beside_it, (tool, ok), *behind], *turns[slot + after :]])
         for slot in beside
         for tool, ok in product("abz", (True, False))
+        # A turn of its own, or of the turn before or behind it.
+        for before, after in ((0, 0), (1, 0), (0, 1))
+        if before <= slot <= len(run) - after
+        for beside_it, behind in [(run[slot - before : slot], run[slot : slot + after])]
     ]
 
     assert holds(rule, hidden) == answers(rule, [plain, *closed])
