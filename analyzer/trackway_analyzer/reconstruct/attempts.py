@@ -53,12 +53,19 @@ def with_attempts(steps: pa.Table) -> pa.Table:
 
 def _hints(steps: pa.Table, is_tool: pa.ChunkedArray) -> Mask:
     """Rows that make a retry possible: a failed call, a recorded attempt, an id that recurs."""
-    failed = pc.equal(steps.column("ok"), False).fill_null(False)
+    failed = _failed(steps)
     again = pc.greater(steps.column("attempt"), 1).fill_null(False)
     hints: Mask = pc.and_(pc.or_(failed, again), is_tool).to_numpy().copy()
     named = np.flatnonzero(pc.and_(pc.is_valid(steps.column("operation_id")), is_tool).to_numpy())
     hints[named] |= _come_again(steps.select(["run", "operation_id"]).take(pa.array(named)))
     return hints
+
+
+def _failed(steps: pa.Table) -> pa.ChunkedArray:
+    """Which steps failed, also where what they had set going may have gone through."""
+    said_no = pc.equal(steps.column("ok"), False).fill_null(False)
+    is_open = pc.is_null(steps.column("ok"))
+    return pc.or_(said_no, pc.and_(is_open, pc.is_valid(steps.column("error_type"))))
 
 
 def _come_again(named: pa.Table) -> Mask:
@@ -72,13 +79,14 @@ def _come_again(named: pa.Table) -> Mask:
 
 
 def _count(steps: pa.Table, rows: Ints, numbers: Ints, retry_of: Ints) -> None:
-    names = ("run", "position", "group", "tool", "arguments", "agent_path", "operation_id", "ok")
-    wanted = steps.select(names).take(pa.array(rows))
+    names = ("run", "position", "group", "tool", "arguments", "agent_path", "operation_id")
+    wanted = steps.take(pa.array(rows))
     by_operation: dict[tuple[int, str], _Try] = {}
     by_content: dict[tuple[object, ...], _Try] = {}
     turns: dict[tuple[int, str | None], tuple[int, int]] = defaultdict(lambda: (NONE, 0))
     columns = [wanted.column(name).to_pylist() for name in names]
-    for row, run, position, group, tool, arguments, path, operation, ok in zip(
+    columns.append(_failed(wanted).to_pylist())
+    for row, run, position, group, tool, arguments, path, operation, failed in zip(
         rows.tolist(), *columns, strict=True
     ):
         last_group, turn = turns[run, path]
@@ -97,7 +105,7 @@ def _count(steps: pa.Table, rows: Ints, numbers: Ints, retry_of: Ints) -> None:
             retry_of[row] = before.first
         numbers[row] = number
         first = before.first if before is not None else position
-        this = _Try(position, number, first, ok is False, turn)
+        this = _Try(position, number, first, failed, turn)
         by_content[content] = this
         if operation is not None:
             by_operation[run, operation] = this

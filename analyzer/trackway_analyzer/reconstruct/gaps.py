@@ -9,9 +9,10 @@
    started. Counts spans. Or steps beside others have neither a start nor a logical clock: no clock
    orders them. Counts those steps.
 6. `unfinished_span`: a step never ended; or spans that are no steps, counted together; or what
-   stands above a span was of the same process and is not in the source (`lost_between`): counts the
-   parents that are missing; or a run of our SDK lacks the run span of a part, which is exported when it ends, or parts of it that
-   went to other processes left no mark of their end (`run_parts`). Counts run ids, or parts.
+   stands above a span was of the same process and is not in the source (`lost_between`): counts
+   the parents that are missing; or a run of our SDK lacks the run span of a part, which is exported
+   when it ends, or parts of it that went to other processes left no mark of their end
+   (`run_parts`): counts run ids, or parts.
 7. `truncated_value`: values were cut at a limit. Counts fields.
 8. `dropped_attributes`: the SDK that wrote the span dropped some. Counts attributes.
 9. `content_off`: a tool step has neither arguments nor result, a model step no messages.

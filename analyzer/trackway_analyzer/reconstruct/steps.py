@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from trackway_analyzer.json_text import parsed
 from trackway_analyzer.model import NotRecorded
 from trackway_analyzer.reconstruct.columns import NEVER, NONE, OPERATIONS, OTHER, TOOL, Ints, Mask
-from trackway_analyzer.reconstruct.effect import plainly_done, took_effect
+from trackway_analyzer.reconstruct.effect import cut_off, plainly_done, took_effect
 from trackway_analyzer.reconstruct.entries import Entries
 from trackway_analyzer.reconstruct.faults import unjudged
 from trackway_analyzer.reconstruct.layers import Layers
@@ -214,6 +214,8 @@ def _ok(
     declared = layers.take(columns.array("ok"))
     said_so = declared.is_valid().to_numpy(zero_copy_only=False)
     verdict[said_so] = declared.fill_null(False).to_numpy(zero_copy_only=False)[said_so]
+    # The recorder says of each call that raised that it is not ok.
+    verdict[raised & ~refused & cut_off(arrays["error_type"], arrays["kind"])] = UNKNOWN
     doubtful = layers.any(unjudged(columns) | left_early(columns)) & ~said_so
     verdict[doubtful & (verdict == YES)] = UNKNOWN
     seen = entries.run[(entries.operation == TOOL) & (entries.row != NONE)]

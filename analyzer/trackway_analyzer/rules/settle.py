@@ -141,7 +141,7 @@ def _judge(evidence: Evidence, success: Expression) -> Callable[[int], Success]:
 
     def judge(row: int) -> Success:
         if evidence.error_type[row] is not None:
-            return False
+            return None if evidence.ok[row] is None else False
         text = evidence.result_text(row)
         if plain is not None and text is not None and plain.is_true_of(parsed(text)):
             return True

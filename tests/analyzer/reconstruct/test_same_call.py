@@ -140,7 +140,7 @@ def test_hidden_tries_inside_a_tool_span_are_shown():
     record.tool("refund", {"id": 7}, None, outer, raises="TimeoutError")
     record.tool("refund", {"id": 7}, "done", outer)
     run = record.run()
-    assert outline(run) == ["refund!", "refund"]
+    assert outline(run) == ["refund?", "refund"]
     assert [(step.attempt, step.retry_of) for step in run] == [(1, None), (2, 0)]
 
 
