@@ -218,7 +218,7 @@ class Budget(Rule):
         return mask.astype(np.float64), np.zeros(len(steps))
 
     def _counted(self, evidence: Evidence, agent: str | None) -> npt.NDArray[np.bool_]:
-        """Executed steps; where the rule is about one agent, its own and those of nobody knows whom."""
+        """Executed steps; of a rule about one agent, its own and those of nobody knows whom."""
         executed = pc.fill_null(evidence.batch.steps.column("executed"), True)
         counted: npt.NDArray[np.bool_] = executed.to_numpy().astype(bool)
         if self.agent is not None:
