@@ -20,8 +20,11 @@ import signal
 import sys
 import threading
 import time
+from functools import partial
 from types import FrameType
 from typing import Any, Final
+
+from trackway.export.background import in_background
 
 _POKE: Final = getattr(signal, "SIGURG", None)
 """Nobody ends by it: its default is to be ignored."""
@@ -54,12 +57,8 @@ def bring_to_notice(number: int) -> None:
         return
     signal.signal(_POKE, _nothing)
     _Watched.pipe, _Watched.has_begun = pipe, False
-    threading.Thread(
-        target=_watch,
-        args=(told, number, _POKE, signal.getsignal(number)),
-        name="trackway-signals",
-        daemon=True,
-    ).start()
+    watch = partial(_watch, told, number, _POKE, signal.getsignal(number))
+    in_background(watch, "trackway-signals").start()
 
 
 def has_begun() -> None:

@@ -17,7 +17,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
@@ -29,6 +28,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcess
 
 from trackway.capture import record_capture_error
 from trackway.export import BatchingProcessor
+from trackway.export.background import in_background
 from trackway.export.fields import with_resource
 from trackway.export.fork import in_forked_child
 from trackway.export.words import listen, word_of
@@ -295,7 +295,7 @@ def _begin(action: Callable[[], object], deadline: float) -> Callable[[], bool]:
             thread.join(max(0.0, deadline - time.monotonic()))
         return bool(done)
 
-    thread = threading.Thread(target=act, name="trackway-flush", daemon=True)
+    thread = in_background(act, "trackway-flush")
     try:
         thread.start()
     except RuntimeError:  # the interpreter is too far gone for a new thread

@@ -405,3 +405,34 @@ def test_the_first_process_of_a_container_goes_on_after_sigterm_as_it_would(
     monkeypatch.setattr(exits.os, "kill", unexpected)
     monkeypatch.setattr(exits, "_close_and_say", unexpected)
     exits._terminate(signal.SIGTERM, None)
+
+
+def test_a_signal_that_is_blocked_to_be_waited_for_is_not_taken(program: Program) -> None:
+    body = """
+work()
+trackway.flush()
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+os.kill(os.getpid(), signal.SIGTERM)
+assert signal.sigwait([signal.SIGTERM]) == signal.SIGTERM
+work()
+"""
+    assert program.run(body) == 0, program.errors
+    assert program.counts == {"execute_tool work": 2}
+
+
+def test_a_relative_folder_stays_where_it_was_when_the_program_goes_elsewhere(
+    tmp_path: Path,
+) -> None:
+    program = """
+import os, trackway
+trackway.configure(export="traces")
+os.mkdir("elsewhere")
+for number in range(2):
+    with trackway.run(f"t{number}"):
+        pass
+    assert trackway.flush(30)
+    os.chdir("elsewhere" if number == 0 else ".")
+"""
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, timeout=60, check=True)
+    assert len(list((tmp_path / "traces").rglob("*.parquet"))) == 2
+    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -52,10 +52,10 @@ def open_end(evidence: Evidence, row: int) -> str:
     said = ""
     if isinstance(value, dict):
         kind = evidence.kind[row]
-        of_it = {"lookup": kind == LOOKUP, "mutation": kind in (MUTATE, NOTIFY)}
-        call = call_of(evidence.tool[row], **of_it)
-        said = leaving_open(value, call) or doubtful_member(value, call)
-        said = said or answers_no(value) or "status"
+        call = call_of(evidence.tool[row], lookup=kind == LOOKUP, mutation=kind in (MUTATE, NOTIFY))
+        said = (
+            leaving_open(value, call) or doubtful_member(value, call) or answers_no(value)
+        ) or "status"
     if isinstance(value, dict) and said in value:
         return f"{name} may not have taken effect: {said} {shown(value[said])}"
     if hidden is not None:

@@ -37,6 +37,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from trackway.capture.errors import ask_before_counts
+from trackway.export.background import in_background
 from trackway.export.counts import ExportCounts
 from trackway.export.fork import in_forked_child
 from trackway.export.losses import Losses, Standing
@@ -101,7 +102,7 @@ class BatchingProcessor(SpanProcessor):
         self._reported_lost = 0
         self._in_caller = threading.Lock()
         """Held by a flush that does the worker's part."""
-        self._worker = threading.Thread(target=self._work, name="trackway-export", daemon=True)
+        self._worker = in_background(self._work, "trackway-export")
         self._has_worker = False
         self._start_at = 0.0
         self._start_worker()
@@ -112,7 +113,7 @@ class BatchingProcessor(SpanProcessor):
             return
         try:
             if not self._has_worker:
-                worker = threading.Thread(target=self._work, name="trackway-export", daemon=True)
+                worker = in_background(self._work, "trackway-export")
                 worker.start()
                 self._worker, self._has_worker = worker, True
         except RuntimeError as error:

@@ -190,9 +190,9 @@ def state_directory() -> Path:
     """Return where this user's spools are kept: `TRACKWAY_SPOOL_DIR`, else below the state home."""
     chosen = os.environ.get("TRACKWAY_SPOOL_DIR")
     if chosen:
-        return Path(chosen)
+        return Path(chosen).absolute()
     state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local" / "state") / "trackway"
+    return (Path(state).absolute() if state else Path.home() / ".local" / "state") / "trackway"
 
 
 def claim_abandoned(directory: Path) -> Iterator[Segment]:

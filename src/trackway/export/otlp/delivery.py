@@ -241,7 +241,7 @@ def _of_grpc(error: Any) -> Delivery:
     if packed is not None:
         with suppress(DecodeError):
             delay = RetryInfo.FromString(packed).retry_delay
-            retry_after = max(0.0, delay.seconds + delay.nanos / 1e9)
+            retry_after = _ahead(delay.seconds + delay.nanos / 1e9)
     broke = code in (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN)
     return Delivery(Answer.UNAVAILABLE, reason, retry_after, failed_on_it=broke)
 
@@ -256,14 +256,18 @@ def _seconds(retry_after: str | None) -> float | None:
     if retry_after is None:
         return None
     try:
-        seconds = float(retry_after)
-        return max(0.0, seconds) if math.isfinite(seconds) else None
+        return _ahead(float(retry_after))
     except ValueError:
         pass
     try:
-        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
+        return _ahead(parsedate_to_datetime(retry_after).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
         return None
+
+
+def _ahead(seconds: float) -> float | None:
+    """A moment that is past, or never comes, asks for nothing: the usual pauses hold."""
+    return seconds if math.isfinite(seconds) and seconds > 0 else None
 
 
 def _first_line(error: Exception) -> str:

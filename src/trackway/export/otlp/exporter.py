@@ -31,6 +31,7 @@ from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY, attach, set_val
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
+from trackway.export.background import in_background
 from trackway.export.counts import ExportCounts
 from trackway.export.fork import in_forked_child
 from trackway.export.otlp.delivery import Answer, Delivery, Sender
@@ -109,7 +110,7 @@ class OtlpSpanExporter(SpanExporter):
             if self._has_thread or self._closed:
                 return
             try:
-                threading.Thread(target=self._work, name="trackway-otlp", daemon=True).start()
+                in_background(self._work, "trackway-otlp").start()
                 self._has_thread = True
             except RuntimeError as error:
                 self._complain("thread", f"cannot send yet, spans go to the spool: {error}")
@@ -306,5 +307,5 @@ def _spool_directory(endpoint: Endpoint, spool: str | Path | bool) -> Path | Non
     if spool is False:
         return None
     if spool is not True:
-        return Path(spool)
+        return Path(spool).absolute()
     return state_directory() / f"otlp-{hashlib.sha256(endpoint.identity.encode()).hexdigest()[:16]}"

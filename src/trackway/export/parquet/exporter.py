@@ -277,7 +277,7 @@ def _spool_directory(target: str | Path, spool: str | Path | bool) -> Path | Non
     if spool is False:
         return None
     if spool is not True:
-        return Path(spool)
+        return Path(spool).absolute()
     store = open_store(target)
     if isinstance(store, LocalStore):
         return store.root / ".spool"

@@ -58,7 +58,7 @@ def open_store(target: str | Path) -> Store:
     text = str(target)
     scheme, separator, rest = text.partition("://")
     if not separator:
-        return LocalStore(Path(text))
+        return LocalStore(Path(text).absolute())  # a program may change its folder
     if not rest.strip("/") and scheme != "file":
         raise ValueError(
             f"export URL {text!r}: expected a bucket or a path, found none; write it as in "
