@@ -10,7 +10,8 @@
 3. A place that a carrier names is meant, whether its run has ended here or not.
 4. A block inside a generator is open while its reader does other things. If it ends where another
    run is current, steps of either may stand in the other. If it ends where none is, in another
-   context, it has lost those that were taken outside any run meanwhile, as far as there are any.
+   context, it has lost those that were taken outside any run and any trace meanwhile, as far as
+   there are any.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ import time
 from collections.abc import Callable
 from functools import cache
 from typing import Final
+
+from opentelemetry.trace import Span
 
 from trackway.run import Place, Run, is_over, open_runs
 
@@ -48,13 +51,14 @@ def started_in_run(function: Callable[[], object]) -> None:
         _last_steps.pop(thread, None)
 
 
-def note_outside() -> None:
-    """Take note of a step outside any run."""
-    _Outside.steps += 1
+def note_outside(parent: Span) -> None:
+    """Take note of a step outside any run. One below a span is placed by its trace."""
+    if not parent.get_span_context().is_valid:
+        _Outside.steps += 1
 
 
 def steps_outside() -> int:
-    """Return how many steps outside any run there were in this process."""
+    """Return how many steps outside any run and any trace there were in this process."""
     return _Outside.steps
 
 

@@ -115,7 +115,7 @@ class StepPlan(Plan):
                 attempt = Attempt(attempt.number, operation_id)
             live.attempt = attempt
         else:
-            note_outside()
+            note_outside(get_current_span(context))
         if operation_id is not None:
             named = self.operation_id if isinstance(self.operation_id, str) else ""
             attributes[Trackway.OPERATION_ID] = recorder.names.id_text(operation_id, named)

@@ -124,7 +124,7 @@ def _enter(span: Span, context: Context) -> None:
     elif operation in STEP_OPERATIONS and is_over(place):
         _say_what_is_lost(span)
         if place is None:
-            note_outside()
+            note_outside(parent)
     if place is not None and place.run is not None:
         setattr(span, FOREIGN_PLACE, place)
         _stamp(span, place, parent, operation, recorder)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Queue
 
 import pytest
+from fastapi import Depends, FastAPI
+from fastapi.testclient import TestClient
 from opentelemetry import trace
 
 import trackway
@@ -223,3 +225,28 @@ def numbered_once(task: str) -> Iterator[None]:
     with trackway.run(task):
         refund(task)
         yield
+
+
+def in_thread() -> Iterator[None]:
+    with trackway.run("in_thread"):
+        yield
+
+
+async def in_task() -> AsyncIterator[None]:
+    with trackway.run("in_task"):
+        yield
+
+
+@pytest.mark.parametrize("dependency", [in_thread, in_task])
+def test_a_run_that_a_web_server_opens_before_its_handler_is_whole(
+    read: Callable[[], dict[str, Trajectory]], dependency: Callable[[], object]
+) -> None:
+    app = FastAPI()
+
+    @app.get("/", dependencies=[Depends(dependency)])
+    def handler() -> str:
+        return refund("A")
+
+    assert TestClient(app).get("/").json() == "A paid"
+    (run,) = read().values()
+    assert (names(run), gaps(run)) == (["refund"], [])
