@@ -118,7 +118,7 @@ def _rule(cls: type[Rule]) -> Schema:
             forms.insert(1, row | {"minItems": 1})
     else:
         forms = [_row([schemas[name] for name in short]), full]
-    if not required_names(cls):
+    if not required_names(cls) and not {"anyOf", "minProperties"} & full.keys():
         forms.append({"type": "null"})
     meaning = (cls.__doc__ or "").splitlines()[0]
     return {"description": meaning, **(forms[0] if len(forms) == 1 else {"anyOf": forms})}

@@ -13,17 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from trackway_analyzer.rules.actions import action_claim
 from trackway_analyzer.rules.evidence import PENDING_GAP, Evidence
 from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.necessary import Fact, Least, OneOf
-from trackway_analyzer.rules.paraphrases import UNNAMED_GAP, may_say_it
 from trackway_analyzer.rules.refusal import no_effect, open_end
 from trackway_analyzer.rules.rule import Rule, RunRule, Said, insufficient, violated
 from trackway_analyzer.rules.sentences import cannot_judge
 from trackway_analyzer.rules.tools import LOOKUP, Tools
 from trackway_analyzer.rules.unread import left_out
+
+_OTHER_WORDS: Final = "other_words"
+"""The text may claim the action in words that nobody can tell for sure."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +110,11 @@ class Terminal(RunRule):
         gap = left_out(text)
         if claim is None and gap is not None:
             return insufficient(run, gap)
-        if claim is None and self.claimed and may_say_it(evidence, run, text, action):
-            return insufficient(run, UNNAMED_GAP)
+        if claim is None and self.claimed:
+            from trackway_analyzer.rules.paraphrases import may_say_it  # as `action_claim` does
+
+            if may_say_it(evidence, run, text, action):
+                return insufficient(run, _OTHER_WORDS)
         if (claim is not None) is not self.claimed:
             return violated(run, position, what="claimed", action=action)
         return self._judge_success(evidence, run, action) if self.claimed else None
@@ -139,7 +145,7 @@ class Terminal(RunRule):
     def say(self, evidence: Evidence, result: Result) -> Said:
         """Make the sentence of one result."""
         if "gap" in result.detail:
-            if result.detail["gap"] == UNNAMED_GAP:
+            if result.detail["gap"] == _OTHER_WORDS:
                 return Said(sentence="its words may claim the last action, and may not")
             if result.detail["gap"] == PENDING_GAP and result.position is not None:
                 why = open_end(evidence, evidence.first_row(result.run) + result.position)

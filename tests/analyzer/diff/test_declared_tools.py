@@ -19,7 +19,8 @@ def test_the_declared_success_decides_whether_a_call_took_effect(refund: Records
     other[2]["result"] = {"status": "queued for review"}
     tools = {"refund_api.create": ToolSpec("mutate", success=compiled('$.status == "succeeded"'))}
 
-    assert diff_trajectories(refund, other, kinds={"refund_api.create": "mutate"}).status == "ok"
+    undeclared = diff_trajectories(refund, other, kinds={"refund_api.create": "mutate"})
+    assert undeclared.status == "warning"  # nobody knows what that status means
     assert diff_trajectories(refund, other, tools=tools).failures == (
         'step 3 refund_api.create: did not take effect ({"status":"queued for review"}),'
         " did in the reference",

@@ -15,6 +15,7 @@ import trackway_analyzer as ta
 from analyzer.reconstruct.test_reconstruct_properties import rows
 from analyzer.span_builder import Recording, Row, answered, call, said, spans_of, user
 from trackway_analyzer.cli.program import run as trackway
+from trackway_analyzer.model import NOT_RECORDED
 from trackway_analyzer.rules import Never, State
 from trackway_analyzer.rules.policy import Policy
 from trackway_analyzer.span_json import spans_as_json, spans_of_json
@@ -219,7 +220,7 @@ def test_a_step_that_somebody_redacted_counts_before_the_spans(
     path = tmp_path / "redacted.json"
     path.write_text(json.dumps(document))
     (trajectory,) = ta.load(path)
-    assert trajectory.tool_steps[0].result == "[redacted]"
+    assert trajectory.tool_steps[0].result is NOT_RECORDED
     assert trajectory.tool_steps[1].error_type == "Timeout"
     assert trajectory.session_id == "chat-1"
 

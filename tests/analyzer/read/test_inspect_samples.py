@@ -137,10 +137,10 @@ def test_what_a_scorer_did_is_not_the_agents() -> None:
 
 
 def test_a_call_that_failed_in_its_event_failed() -> None:
-    failed = tool("look", "a", 1, result="", error={"type": "timeout", "message": "too long"})
+    failed = tool("look", "a", 1, result="", error={"type": "permission", "message": "not yours"})
     (run,) = ta.load(log(sample(events=[failed])))
     (step,) = run.tool_steps
-    assert (step.ok, step.error_type) == (False, "timeout")
+    assert (step.ok, step.error_type) == (False, "permission")
 
 
 SAMPLES = {"sample_ids": [1, 2, 3]}
