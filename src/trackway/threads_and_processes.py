@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from inspect import getattr_static
 from typing import Any, Final
 
 from opentelemetry import context as otel_context
@@ -236,7 +237,7 @@ class _Patches:
 
     @classmethod
     def put(cls, owner: type, name: str, patch: Callable[[Any], Any]) -> None:
-        function, original = getattr(owner, name), vars(owner)[name]
+        function, original = getattr(owner, name), getattr_static(owner, name)
         cls.originals.append((owner, name, original))
         patched = functools.wraps(function)(patch(function))
         is_static = isinstance(original, staticmethod)
