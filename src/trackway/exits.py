@@ -26,6 +26,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from signal import getsignal  # as it was: the module's own is replaced
 from types import FrameType
 from typing import Any, Final
 
@@ -108,14 +109,15 @@ def _is_spawned() -> bool:
 
 
 def _bring_to_notice() -> None:
-    if signal.getsignal(signal.SIGTERM) is _terminate:
+    if getsignal(signal.SIGTERM) is _terminate:
         bring_to_notice(signal.SIGTERM)
 
 
 def _handle_sigterm() -> None:
     if not hasattr(signal.signal, "original"):
         signal.signal = _standing_in_for_default(signal.signal)
-    if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        signal.getsignal = _shown_as_default(signal.getsignal)
+    if getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         return
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -141,6 +143,17 @@ def _standing_in_for_default(set_handler: Callable[..., Any]) -> Callable[..., A
 
     vars(set_handler_or_ours)["original"] = set_handler
     return set_handler_or_ours
+
+
+def _shown_as_default(get_handler: Callable[..., Any]) -> Callable[..., Any]:
+    """A program that sets a handler only where none is set goes on to do so."""
+
+    @functools.wraps(get_handler)
+    def get_handler_or_default(signalnum: int) -> Any:
+        handler = get_handler(signalnum)
+        return signal.SIG_DFL if handler is _terminate else handler
+
+    return get_handler_or_default
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:

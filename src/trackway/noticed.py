@@ -21,6 +21,7 @@ import sys
 import threading
 import time
 from functools import partial
+from signal import getsignal  # `exits` replaces the module's own
 from types import FrameType
 from typing import Any, Final
 
@@ -57,7 +58,7 @@ def bring_to_notice(number: int) -> None:
         return
     signal.signal(_POKE, _nothing)
     _Watched.pipe, _Watched.has_begun = pipe, False
-    watch = partial(_watch, told, number, _POKE, signal.getsignal(number))
+    watch = partial(_watch, told, number, _POKE, getsignal(number))
     in_background(watch, "trackway-signals").start()
 
 
@@ -69,8 +70,8 @@ def has_begun() -> None:
 def _is_free(number: int, poke: int) -> bool:
     return (
         threading.current_thread() is threading.main_thread()
-        and callable(signal.getsignal(number))
-        and signal.getsignal(poke) in (signal.SIG_DFL, _nothing)
+        and callable(getsignal(number))
+        and getsignal(poke) in (signal.SIG_DFL, _nothing)
         and not any(name in sys.modules for name in _OTHER_THREADS)
     )
 
@@ -82,7 +83,7 @@ def _watch(told: int, number: int, poke: int, handler: Any) -> None:
             continue
         for _ in range(_POKES):
             time.sleep(_BETWEEN_POKES)
-            if _Watched.has_begun or signal.getsignal(number) is not handler:
+            if _Watched.has_begun or getsignal(number) is not handler:
                 break
             signal.pthread_kill(main, poke)
 

@@ -436,3 +436,18 @@ for number in range(2):
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, timeout=60, check=True)
     assert len(list((tmp_path / "traces").rglob("*.parquet"))) == 2
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_program_sees_the_default_that_it_left(program: Program) -> None:
+    body = """
+assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
+assert callable(signal.getsignal(signal.SIGTERM))
+work()
+os.kill(os.getpid(), signal.SIGTERM)
+time.sleep(60)
+"""
+    assert program.run(body) == 7, program.errors
+    assert program.counts == {"execute_tool work": 1}
