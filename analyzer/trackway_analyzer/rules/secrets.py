@@ -4,8 +4,7 @@
    card numbers, and what stands under a key name such as `api_key`. Its patterns are used, so that
    recorder and check cannot drift apart.
 2. Attempts count, also those that nobody ran. Entity arguments that the policy declares are exempt
-   from patterns, as in the recorder: one order number in ten passes for a card. What only stands
-   for a secret is none (`stand_ins`).
+   from patterns, as in the recorder: one order number in ten passes for a card.
 3. Where the recorder took a secret out, its mark says of which kind it was: the call had it all the
    same. What a pattern of the user's own or another recorder took out may have been one:
    insufficient, as arguments that were not recorded are.
@@ -30,7 +29,6 @@ from trackway_analyzer.rules.finding import Layer, Result
 from trackway_analyzer.rules.gaps import REDACTED_GAP
 from trackway_analyzer.rules.rule import Rule, Said, insufficient, may_hide_a_call, violated
 from trackway_analyzer.rules.sentences import cannot_judge, step
-from trackway_analyzer.rules.stand_ins import is_no_assignment, stands_for_a_secret, taken_out
 from trackway_analyzer.rules.terms import Hidden, Source
 from trackway_analyzer.rules.values import CUT_MARK, Key, members, simple_keys
 
@@ -148,8 +146,7 @@ def _leaks(value: JsonValue, exempt: tuple[Key, ...] | None) -> Iterator[Leak]:
         if isinstance(item, str) and (marks := REDACTION_MARKER.findall(item)):
             yield from (Leak(path, kind) for kind in marks if kind not in _NO_SECRET)
         elif isinstance(key, str) and DEFAULT_REDACTOR.withholds(key, item):
-            if not stands_for_a_secret(item):
-                yield Leak(path, "key_name")
+            yield Leak(path, "key_name")
         elif exempt is None or simple_keys(path) != exempt:
             text = str(item) if type(item) is int else item
             if isinstance(text, str) and (kind := _kind(text)) is not None:
@@ -160,7 +157,4 @@ def _kind(text: str) -> str | None:
     """What kind of secret a text holds."""
     clean, changed = DEFAULT_REDACTOR.text(text)
     kinds = REDACTION_MARKER.findall(clean) if changed else []
-    telling = [kind for kind in kinds if kind != "assignment"]
-    if not changed or telling or not kinds:
-        return next(iter(telling), "custom") if changed else None
-    return None if all(map(is_no_assignment, taken_out(text, clean))) else "assignment"
+    return next(iter(kinds), "custom") if changed else None
