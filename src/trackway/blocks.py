@@ -34,13 +34,13 @@ from trackway.driving import Opened, detach
 from trackway.faults import goes_on
 from trackway.fields import is_a, text_of
 from trackway.handed_over import tell_begun
-from trackway.late_steps import leave_open, steps_outside
+from trackway.late_steps import leave, steps_outside
 from trackway.llm import LlmPlan
 from trackway.plans import Request, StepPlan, ToolPlan
 from trackway.propagation import resumed
 from trackway.recording import Recorder, active, named, note_missed, put, put_text
 from trackway.retrieval import RetrieverPlan
-from trackway.run import PLACE, REQUESTED, Run, is_over, new_identity
+from trackway.run import REQUESTED, Run, new_identity
 from trackway.schema import SCHEMA_VERSION, GenAI, StepKind, Trackway
 from trackway.spans import NO_RESULT, Live, Plan
 from trackway.unrecorded import Unrecorded
@@ -65,7 +65,7 @@ class _Block:
         live, self._live = self._live, None
         token, self._token = self._token, None
         if token is not None:
-            _leave_context(live, token, self._outside)
+            leave(live, token, self._outside)
         if live is None:
             return
         if error is None:
@@ -90,32 +90,12 @@ class _Block:
         self._leave(error)
 
 
-def _leave_context(live: Any, token: Token[Context], outside: int) -> None:
-    """Go back to where the block began, unless another run is there by now.
-
-    A block inside a generator is left when its reader has come so far: see `late_steps.py`.
-    """
-    here: Any = get_current().get(PLACE)
-    of, now = (None if place is None else place.run for place in (live, here))
-    if of is not now and (not is_over(here) or steps_outside() > outside):
-        leave_open(of, now)
-    if of is now or is_over(here):
-        detach(token)
-    elif of is not None:
-        _left_out_of_turn.add(of)
-    back: Any = get_current().get(PLACE)
-    if back is not None and back.run in _left_out_of_turn:
-        otel_context.attach(Context())
-
-
 def opened_too_early() -> list[Run]:
     """Return the runs that are open and were opened before anybody had configured recording."""
     return [run for run in list(_unheard_of) if not run.ended]
 
 
 _unheard_of: WeakSet[Run] = WeakSet()
-_left_out_of_turn: WeakSet[Run] = WeakSet()
-"""Runs whose context stayed where another run was current."""
 
 
 class run(_Block):

@@ -20,12 +20,17 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextvars import Token
 from functools import cache
-from typing import Final
+from typing import Any, Final
+from weakref import WeakSet
 
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context, get_current
 from opentelemetry.trace import Span
 
-from trackway.run import Place, Run, is_over, open_runs
+from trackway.driving import detach
+from trackway.run import PLACE, Place, Run, is_over, open_runs
 
 _LOGGER: Final = logging.getLogger("trackway")
 
@@ -79,12 +84,29 @@ def _leave_holes(over: Run, before: int) -> None:
             _tell_of_step()
 
 
-def leave_open(*runs: Run | None) -> None:
-    """Leave a hole in the clock of each of them that goes on: a block was left out of turn."""
-    for run in runs:
-        if run is not None and run.recording and not run.ended:
-            run.tick()
-            _tell_of_block()
+def leave(live: Any, token: Token[Context], outside: int) -> None:
+    """Go back to where a block began, unless another run is there by now.
+
+    outside: what `steps_outside` gave when it began.
+    """
+    here: Any = get_current().get(PLACE)
+    of, now = (None if place is None else place.run for place in (live, here))
+    if of is not now and (not is_over(here) or steps_outside() > outside):
+        for run in (of, now):
+            if run is not None and run.recording and not run.ended:
+                run.tick()
+                _tell_of_block()
+    if of is now or is_over(here):
+        detach(token)
+    elif of is not None:
+        _left_out_of_turn.add(of)
+    back: Any = get_current().get(PLACE)
+    if back is not None and back.run in _left_out_of_turn:
+        otel_context.attach(Context())
+
+
+_left_out_of_turn: WeakSet[Run] = WeakSet()
+"""Runs whose context stayed where another run was current."""
 
 
 @cache
