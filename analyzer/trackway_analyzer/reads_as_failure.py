@@ -138,8 +138,9 @@ DOUBTED: Final = (
     r'|"type":"[\w.]+(?:Error|Exception)"'
     rf'|"(?:{"|".join(_CODES)})":"?[45]\d\d\b|"(?:{"|".join(_EXITS)})":'
     rf'|"(?:{"|".join(_WRAPPERS)})":[{{\[]'
-    rf'|"(?i:{"|".join(sorted(_TO_BE_DONE))})":(?:false|0\b|\[\])'
-    rf'|"(?i:{_AFFECTED.pattern})":(?:false|0\b)'
+    rf'|"(?i:{"|".join(sorted(_TO_BE_DONE))})":(?:false|0\b|\[\]|{{}})'
+    rf'|"(?i:{_AFFECTED.pattern})":(?:false|0\b|\[\]|{{}})'
+    rf'|:\[.*(?:(?i:{OF_FAILURE})|false,")'
     rf'|[:\[,][{{].*"(?:{"|".join(TELLING)})":(?:false|true|0\b|[1-9{{]|\[[^\]]|"[^"])'
 )
 """Stands in the JSON text of every object that reads like a failure."""

@@ -114,8 +114,10 @@ def _of_object(item: Any) -> list[Observation] | None:
     if isinstance(observations, list) and any(map(_is_observation, observations)):
         found = [_camel(each) if isinstance(each, dict) else {} for each in observations]
         return [(each, trace) for each in _with_words_of_trace(found, trace)]
-    of_langfuse = "trace" in item or not _ONLY_OF_A_TRACE.isdisjoint(item)
-    return [(None, trace)] if "observations" in item and "id" in trace and of_langfuse else None
+    if "observations" not in item:
+        return None
+    of_langfuse = "id" in trace and not _ONLY_OF_A_TRACE.isdisjoint(item)
+    return [(None, trace)] if "trace" in item or of_langfuse else None
 
 
 def _with_words_of_trace(
