@@ -188,8 +188,9 @@ def _of_things(evidence: Evidence, tool: str, rows: list[int]) -> Iterator[_Fail
     for row in rows:
         subject = subject_of(evidence, row)
         for key, value in subject.values.items() if isinstance(subject, Subject) else ():
-            about.setdefault(key, []).append(row)
-            values[key] = value
+            if value is not None:  # null names nothing that a text could speak of
+                about.setdefault(key, []).append(row)
+                values[key] = value
     for key, own in about.items():
         if not any(evidence.ok[row] for row in own):
             yield _Failed(tool, own, values[key])

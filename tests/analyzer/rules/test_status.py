@@ -264,6 +264,13 @@ class TestWhatIsAdmitted:
         rule = AdmitsFailure()
         return [r.state.value for r in rule.check(Evidence.of(batch, self.TOOLS))]
 
+    def test_a_failed_call_about_nothing_is_claimed_by_no_word_of_what_was_done(self) -> None:
+        done, failed = (
+            {"tool": "refund_api.create", "arguments": {"order_id": thing}, "result": result}
+            for thing, result in (("A1", "ok"), (None, FAILED))
+        )
+        assert self.states("Your refund is on its way.", done, failed) == []
+
     @pytest.mark.parametrize(
         ("text", "state"),
         [
