@@ -52,7 +52,7 @@ class AgentPlan(Plan):
         root = run is None
         if run is None:
             run = self._new_run(recorder)
-            if recorder.keep is not None and not recorder.keep(run.id):
+            if not run.recording:
                 return Unrecorded(run, context)
             outer = run.attributes
         fixed = self.fixed(recorder)
@@ -91,7 +91,8 @@ class AgentPlan(Plan):
         fields = dict(recorder.defaults)
         if self.version is not None:
             fields["version"] = recorder.names.name(self.version)
-        return Run(new_identity(**fields))
+        identity = new_identity(**fields)
+        return Run(identity, recording=recorder.keep is None or recorder.keep(identity.run_id))
 
     def result_attributes(self, live: Live, result: Any) -> dict[str, Any]:
         """Return the final text; other results as JSON."""

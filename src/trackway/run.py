@@ -119,8 +119,8 @@ class Run:
         clock: str | None = None,
     ) -> None:
         self.identity = identity
-        self.fate = fate_of(identity.run_id)
-        """What is decided of its spans; held for those that come late."""
+        self.fate = fate_of(identity.run_id) if recording else None
+        """What is decided of its spans, if there are any; held for those that come late."""
         self.clock = clock
         """The name of its clock here, where another process or part of the run has one too."""
         self._forks = Counting.forks
