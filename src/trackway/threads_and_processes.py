@@ -122,7 +122,7 @@ class _Part:
         with in_place(self._texts) as run:
             try:
                 result = self._function(*args, **kwargs)
-            except BaseException:
+            except BaseException:  # whatever it is, the pool calls no more
                 self._end(run, before)
                 raise
             if self._calls <= 0:
